@@ -1,0 +1,1 @@
+"""What is kept: the database, the store of bundles, projects, users, images, pretrained weights."""

@@ -1,0 +1,1 @@
+"""What everything stands on: errors, ids, settings, registry, resources, clock, run context."""

@@ -1,0 +1,1 @@
+"""REST, web pages, command line and Python client: no logic of their own."""

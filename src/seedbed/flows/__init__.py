@@ -1,0 +1,1 @@
+"""Steps, recipes and use cases: the only place that knows both methods and runtime."""

@@ -1,0 +1,1 @@
+"""The processes: knows nothing of machine learning."""
