@@ -1,0 +1,101 @@
+"""The database as the rest of Seedbed sees it: read and write transactions, and what runs after a commit."""
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import OperationalError
+
+from seedbed.base.errors import DiskFull, Unavailable
+
+_AFTER_COMMIT = "seedbed.after_commit"
+
+
+class Database:
+    """One SQLite file or one PostgreSQL database. Safe to use from any thread; each transaction has its own connection.
+
+    SQLite's own way of opening transactions loses concurrent updates (a read that later writes is not protected), so
+    every write transaction begins with BEGIN IMMEDIATE and every commit is on disk before it returns.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.dialect = "sqlite" if url.startswith("sqlite") else "postgresql"
+        self._engine = _sqlite(url) if self.dialect == "sqlite" else _postgresql(url)
+
+    @property
+    def engine(self) -> Engine:
+        """The SQLAlchemy engine, for migrations and the listener."""
+        return self._engine
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that sees one state of the database and changes nothing."""
+        with _in_words(), self._engine.connect() as connection:
+            if self.dialect == "sqlite":
+                connection.exec_driver_sql("BEGIN")
+            yield connection
+            connection.rollback()
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that is on disk when the block has ended, or has left nothing when it raised."""
+        with _in_words(), self._engine.connect() as connection:
+            callbacks: list[Callable[[], None]] = []
+            connection.info[_AFTER_COMMIT] = callbacks
+            if self.dialect == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.commit()
+            except BaseException:
+                connection.rollback()
+                raise
+            finally:
+                connection.info.pop(_AFTER_COMMIT, None)
+        for callback in callbacks:
+            callback()
+
+    def on_commit(self, connection: Connection, callback: Callable[[], None]) -> None:
+        """Have something done once the write transaction of this connection is on disk; not if it is rolled back."""
+        connection.info[_AFTER_COMMIT].append(callback)
+
+    def dispose(self) -> None:
+        """Close every connection."""
+        self._engine.dispose()
+
+
+def _sqlite(url: str) -> Engine:
+    engine = create_engine(url, connect_args={"timeout": 30, "check_same_thread": False}, pool_size=10, max_overflow=40)
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: sqlite3.Connection, _record: Any) -> None:
+        connection.isolation_level = None  # Seedbed opens transactions itself
+        cursor = connection.cursor()
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000", "foreign_keys=ON"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    return engine
+
+
+def _postgresql(url: str) -> Engine:
+    return create_engine(url, pool_size=10, max_overflow=40, pool_pre_ping=True)
+
+
+@contextlib.contextmanager
+def _in_words() -> Iterator[None]:
+    try:
+        yield
+    except OperationalError as error:
+        text = str(error.orig)
+        if "disk is full" in text or "No space left" in text:
+            raise DiskFull(
+                "The disk that holds the database is full; nothing was kept of this write.",
+                hint="Make room on it; what was kept before is safe.",
+            ) from error
+        if "connection" in text.lower() and ("refused" in text.lower() or "failed" in text.lower()):
+            raise Unavailable(f"The database does not answer: {text.splitlines()[0]}.") from error
+        raise
