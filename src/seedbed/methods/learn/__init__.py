@@ -1,0 +1,1 @@
+"""Learning from a few labels: backbones, augmentation, algorithms, the trainer, and what comes after training."""

@@ -1,0 +1,18 @@
+"""Where the arithmetic happens."""
+
+import torch
+
+from seedbed.base.errors import InvalidInput
+
+
+def choose_device(name: str = "auto") -> torch.device:
+    """The device of that name; 'auto' is the first GPU where there is one, else the CPU."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise InvalidInput(f"'{name}' is not a device.", hint="Use auto, cpu, cuda or cuda:1.") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise InvalidInput(f"Device '{name}' was asked for, but torch sees no GPU here.", hint="Use auto or cpu.")
+    return device

@@ -1,0 +1,79 @@
+"""A trained model and its folder: weights as safetensors, everything else as JSON."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from seedbed.assets.zoo.builder import empty_network
+from seedbed.assets.zoo.card import Preprocessing
+from seedbed.base.errors import Damaged, NotFound
+from seedbed.methods.learn.devices import choose_device
+
+WEIGHTS, FACTS = "model.safetensors", "model.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Model:
+    """A network, what it tells apart, and how its input is made.
+
+    `size` is the side in pixels that images are brought to; `started_from` the card or hub name of its first weights.
+    """
+
+    network: nn.Module
+    architecture: str
+    classes: tuple[str, ...]
+    size: int
+    preprocessing: Preprocessing
+    started_from: str = "scratch"
+
+    def facts(self) -> dict[str, Any]:
+        """Everything but the weights, as JSON values."""
+        return {
+            "format": _FORMAT,
+            "architecture": self.architecture,
+            "classes": list(self.classes),
+            "size": self.size,
+            "preprocessing": self.preprocessing.to_json(),
+            "started_from": self.started_from,
+            "parameters": sum(parameter.numel() for parameter in self.network.parameters()),
+        }
+
+    def save(self, folder: Path) -> None:
+        """Write model.safetensors and model.json into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        tensors = {name: value.detach().cpu().contiguous() for name, value in self.network.state_dict().items()}
+        save_file(tensors, folder / WEIGHTS)
+        (folder / FACTS).write_text(json.dumps(self.facts(), indent=2, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path, *, device: str = "auto") -> "Model":
+        """The model that `save` wrote, ready to predict."""
+        facts = _read_facts(folder)
+        classes = tuple(facts["classes"])
+        network = empty_network(facts["architecture"], len(classes), size=facts["size"])
+        try:
+            network.load_state_dict(load_file(folder / WEIGHTS), strict=True)
+        except (OSError, RuntimeError, SafetensorError) as error:
+            raise Damaged(f"The weights in {folder} cannot be read: {error}") from error
+        preprocessing = Preprocessing.from_json(facts["preprocessing"])
+        network = network.to(choose_device(device)).eval()
+        return cls(network, facts["architecture"], classes, facts["size"], preprocessing, facts["started_from"])
+
+
+def _read_facts(folder: Path) -> dict[str, Any]:
+    try:
+        facts: dict[str, Any] = json.loads((folder / FACTS).read_text())
+    except FileNotFoundError:
+        raise NotFound(f"{folder} holds no model.", hint=f"A model's folder has {FACTS} and {WEIGHTS}.") from None
+    except ValueError as error:
+        raise Damaged(f"{folder / FACTS} is not JSON: {error}.") from error
+    wanted = {"architecture", "classes", "size", "preprocessing", "started_from"}
+    if missing := sorted(wanted - set(facts)):
+        raise Damaged(f"{folder / FACTS} lacks {', '.join(missing)}.")
+    return facts

@@ -1,0 +1,44 @@
+"""From uint8 images to what a network takes."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from seedbed.assets.zoo.card import Preprocessing
+from seedbed.base.errors import InvalidInput
+
+Images = NDArray[np.uint8]
+
+
+def check_images(images: NDArray[Any]) -> None:
+    """Refuse anything but uint8 images of shape (number, height, width, 3)."""
+    if images.ndim != 4 or images.shape[3] != 3 or images.dtype != np.uint8:
+        raise InvalidInput(
+            f"images has shape {images.shape} and type {images.dtype}; expected (number, height, width, 3) of uint8.",
+            hint="Pass the decoded cache of a data set, or stack RGB images of one size.",
+        )
+
+
+def to_float(images: Images, size: int, device: torch.device) -> Tensor:
+    """A batch as float NCHW in [0, 1] at `size` pixels, channels last in memory."""
+    batch = torch.from_numpy(np.ascontiguousarray(images)).to(device, non_blocking=True)
+    batch = batch.permute(0, 3, 1, 2).to(torch.float32).div_(255.0)
+    return resize(batch, size)
+
+
+def resize(batch: Tensor, size: int) -> Tensor:
+    """The batch at `size` x `size`; untouched when it has that size."""
+    if batch.shape[-2:] == (size, size):
+        return batch
+    return functional.interpolate(batch, (size, size), mode="bilinear", antialias=True, align_corners=False)
+
+
+def normalise(batch: Tensor, preprocessing: Preprocessing) -> Tensor:
+    """Less the mean, divided by the deviation, per channel."""
+    mean = batch.new_tensor(preprocessing.mean).view(1, 3, 1, 1)
+    std = batch.new_tensor(preprocessing.std).view(1, 3, 1, 1)
+    return (batch - mean) / std
