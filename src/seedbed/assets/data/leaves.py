@@ -33,9 +33,10 @@ def paint(labels: NDArray[np.int64], size: int, rng: Rng) -> NDArray[np.uint8]:
     count = len(labels)
     picture = _ground(count, size, rng)
     for _ in range(2):
-        behind = _leaf_shape(count, size, rng, near=False)
-        seen = behind.mask * _some(rng, count, 0.5)
-        picture = _over(picture, _leaf_colour(behind, rng) * _uniform(rng, count, 0.45, 0.8)[..., None], seen)
+        rows = np.flatnonzero(rng.random(count) < 0.35)
+        behind = _leaf_shape(len(rows), size, rng, near=False)
+        dim = _leaf_colour(behind, rng) * _uniform(rng, len(rows), 0.45, 0.8)[..., None]
+        picture[rows] = _over(picture[rows], dim, behind.mask)
     leaf = _leaf_shape(count, size, rng, near=True)
     picture = _cast_shadow(picture, leaf, rng)
     colour, mask = _leaf_colour(leaf, rng), leaf.mask.copy()
@@ -73,8 +74,8 @@ def _noise(rng: Rng, count: int, size: int, cells: int, cells_across: int | None
     """Smooth noise of mean 0 and deviation 1, with about `cells` bumps along each side."""
     wide = cells_across or cells
     grid = rng.standard_normal((count, cells, wide), dtype=np.float32)
-    field: Floats = _smoothing(cells, size) @ grid @ _smoothing(wide, size).T
-    return field
+    rows: Floats = _smoothing(cells, size) @ grid
+    return (rows.reshape(-1, wide) @ _smoothing(wide, size).T).reshape(count, size, size)
 
 
 def _grid(size: int) -> tuple[Floats, Floats]:
@@ -128,12 +129,12 @@ def _soil(count: int, size: int, rng: Rng) -> Floats:
 
 
 def _grass(count: int, size: int, rng: Rng) -> Floats:
-    blades = _streaks(rng, count, size, 60, 7) * 0.22 + _streaks(rng, count, size, 34, 4) * 0.16
+    blades = _streaks(rng, count, size, 70, 8)
     return _colours(rng, count, (0.14, 0.30, 0.09), (0.34, 0.46, 0.16)) * np.clip(1 + blades, 0.2, 2)[..., None]
 
 
 def _straw(count: int, size: int, rng: Rng) -> Floats:
-    stalks = _streaks(rng, count, size, 48, 4) * 0.2 + _streaks(rng, count, size, 26, 3) * 0.15
+    stalks = _streaks(rng, count, size, 52, 5)
     return _colours(rng, count, (0.50, 0.41, 0.24), (0.72, 0.62, 0.42)) * np.clip(0.9 + stalks, 0.3, 2)[..., None]
 
 
@@ -143,9 +144,16 @@ def _bokeh(count: int, size: int, rng: Rng) -> Floats:
 
 
 def _streaks(rng: Rng, count: int, size: int, fine: int, coarse: int) -> Floats:
-    """Noise drawn out along one side, some upright, some lying."""
-    upright = _noise(rng, count, size, coarse, fine)
-    return np.where(rng.random((count, 1, 1)) < 0.5, upright, upright.transpose(0, 2, 1))
+    """Noise drawn out in one direction per picture: blades, stalks."""
+    texture = 0.22 * _noise(rng, count, 2 * size, coarse, 2 * fine) + 0.16 * _noise(rng, count, 2 * size, coarse, fine)
+    x, y = _grid(size)
+    angle = _uniform(rng, count, -np.pi, np.pi)
+    across = (x + 0.12 * _noise(rng, count, size, 3)) * np.cos(angle) + y * np.sin(angle)
+    along = y * np.cos(angle) - x * np.sin(angle)
+    column, row = (
+        np.clip((place * 0.33 + 0.5) * 2 * size, 0, 2 * size - 1).astype(np.int32) for place in (across, along)
+    )
+    return np.asarray(texture[np.arange(count)[:, None, None], row, column])
 
 
 # Leaf ----------------------------------------------------------------------------------------------------------
@@ -154,15 +162,15 @@ def _streaks(rng: Rng, count: int, size: int, fine: int, coarse: int) -> Floats:
 def _leaf_shape(count: int, size: int, rng: Rng, *, near: bool) -> Leaf:
     """Leaves of many outlines, anywhere in the picture; near ones are large and close to the middle."""
     x, y = _grid(size)
-    reach = 0.3 if near else 0.9
+    reach = 0.2 if near else 0.9
     x, y = x - _uniform(rng, count, -reach, reach), y - _uniform(rng, count, -reach, reach)
     angle = _uniform(rng, count, -np.pi, np.pi)
-    length = _uniform(rng, count, 0.62, 1.15) if near else _uniform(rng, count, 0.4, 0.9)
+    length = _uniform(rng, count, 0.95, 1.35) if near else _uniform(rng, count, 0.4, 0.9)
     along = (x * np.cos(angle) + y * np.sin(angle)) / length
     across = (y * np.cos(angle) - x * np.sin(angle)) / length
-    across = across - _uniform(rng, count, -0.35, 0.35) * (along**2 - 0.3)
+    across = across - _uniform(rng, count, -0.25, 0.25) * (along**2 - 0.3)
     inner = np.clip(1 - along**2, 0, 1) ** _uniform(rng, count, 0.55, 1.2)
-    profile = _uniform(rng, count, 0.28, 0.62) * inner * (1 - _uniform(rng, count, -0.1, 0.45) * along)
+    profile = _uniform(rng, count, 0.42, 0.7) * inner * (1 - _uniform(rng, count, -0.1, 0.45) * along)
     teeth = np.sin(along * _uniform(rng, count, 12, 34) + np.sign(across) * _uniform(rng, count, 0, 3))
     profile = profile * (1 + _uniform(rng, count, 0, 0.12) * teeth) + 0.015 * _noise(rng, count, size, 9)
     edge = np.where(np.abs(along) < 1, profile - np.abs(across), -1).astype(np.float32)
@@ -173,11 +181,12 @@ def _leaf_colour(leaf: Leaf, rng: Rng) -> Floats:
     count, size = leaf.mask.shape[:2]
     rib = np.exp(-((leaf.across / _uniform(rng, count, 0.012, 0.03)) ** 2))
     slope, pitch = _uniform(rng, count, 0.6, 1.6), _uniform(rng, count, 9, 20)
-    veins = np.cos((leaf.along - slope * np.abs(leaf.across)) * pitch) ** 12
-    fold = np.tanh(leaf.across * 12) * _uniform(rng, count, -0.14, 0.14)
+    wave = np.cos((leaf.along - slope * np.abs(leaf.across)) * pitch) ** 2
+    veins = (wave * wave * wave) ** 2
+    fold = np.clip(leaf.across * 10, -1, 1) * _uniform(rng, count, -0.14, 0.14)
     shade = 1 + 0.08 * _noise(rng, count, size, 5) + 0.05 * _noise(rng, count, size, 30) + fold
-    shade = shade + _uniform(rng, count, -0.25, 0.25) * leaf.along - 0.18 * np.exp(-leaf.edge * 14)
-    green = _colours(rng, count, (0.11, 0.30, 0.08), (0.46, 0.62, 0.20)) * shade[..., None]
+    shade = shade + _uniform(rng, count, -0.25, 0.25) * leaf.along - 0.16 * _step(0.08 - leaf.edge, 0.12)
+    green = _colours(rng, count, (0.14, 0.33, 0.09), (0.38, 0.55, 0.18)) * shade[..., None]
     strength = np.clip(_uniform(rng, count, 0.2, 0.7) * rib + _uniform(rng, count, 0.05, 0.35) * veins, 0, 1)
     pale = _colours(rng, count, (0.45, 0.58, 0.25), (0.75, 0.78, 0.48))
     return green + (pale - green) * strength[..., None]
@@ -205,7 +214,7 @@ def _spots(leaf: Leaf, rng: Rng, most: int, small: float, large: float) -> Float
 def _rust(leaf: Leaf, colour: Floats, rng: Rng) -> tuple[Floats, Floats]:
     """Orange-brown pustules, each in a yellow halo."""
     count, size = leaf.mask.shape[:2]
-    depth = _spots(leaf, rng, 30, 0.025, 0.065) + 0.1 * _noise(rng, count, size, 24)
+    depth = _spots(leaf, rng, 26, 0.045, 0.095) + 0.1 * _noise(rng, count, size, 24)
     halo = _step(depth + _uniform(rng, count, 0.5, 1.1), 0.9) * _uniform(rng, count, 0.25, 0.6)
     colour = _over(colour, _colours(rng, count, (0.66, 0.62, 0.18), (0.80, 0.74, 0.30)), halo)
     core = _step(depth, 0.35) * _uniform(rng, count, 0.7, 1.0)
@@ -216,7 +225,7 @@ def _mildew(leaf: Leaf, colour: Floats, rng: Rng) -> tuple[Floats, Floats]:
     """White powder in soft patches."""
     count, size = leaf.mask.shape[:2]
     patches = _noise(rng, count, size, 7) + 0.45 * _noise(rng, count, size, 20)
-    powder = _step(patches - _uniform(rng, count, -0.1, 0.8), 1.1) * _uniform(rng, count, 0.45, 0.85)
+    powder = _step(patches - _uniform(rng, count, -0.5, 0.3), 0.9) * _uniform(rng, count, 0.6, 0.9)
     grain = np.clip(1 + 0.10 * _noise(rng, count, size, 48), 0, 1.3)
     white = _colours(rng, count, (0.70, 0.72, 0.68), (0.90, 0.91, 0.88)) * grain[..., None]
     return _over(colour, white, powder), leaf.mask
@@ -226,8 +235,8 @@ def _blight(leaf: Leaf, colour: Floats, rng: Rng) -> tuple[Floats, Floats]:
     """Brown dead tissue that eats in from the margin or the tip, behind a yellow front."""
     count, size = leaf.mask.shape[:2]
     ragged = 0.10 * _noise(rng, count, size, 6) + 0.04 * _noise(rng, count, size, 18)
-    from_tip = leaf.along * _uniform(rng, count, 0.0, 0.6) - _uniform(rng, count, 0.10, 0.35)
-    front = np.maximum(_uniform(rng, count, 0.02, 0.12) - leaf.edge, from_tip) + ragged
+    from_tip = leaf.along * _uniform(rng, count, 0.0, 0.6) - _uniform(rng, count, 0.05, 0.25)
+    front = np.maximum(_uniform(rng, count, 0.08, 0.2) - leaf.edge, from_tip) + ragged
     colour = _over(
         colour, _colours(rng, count, (0.62, 0.58, 0.16), (0.78, 0.70, 0.30)), _step(front + 0.09, 0.12) * 0.75
     )
@@ -239,7 +248,7 @@ def _blight(leaf: Leaf, colour: Floats, rng: Rng) -> tuple[Floats, Floats]:
 def _holes(leaf: Leaf, colour: Floats, rng: Rng) -> tuple[Floats, Floats]:
     """Holes with brown rims where insects fed; the ground shows through."""
     count, size = leaf.mask.shape[:2]
-    depth = _spots(leaf, rng, 10, 0.045, 0.13) + 0.16 * _noise(rng, count, size, 14)
+    depth = _spots(leaf, rng, 12, 0.07, 0.16) + 0.16 * _noise(rng, count, size, 14)
     rim = _step(depth + 0.35, 0.25) * _uniform(rng, count, 0.4, 0.9)
     colour = _over(colour, _colours(rng, count, (0.34, 0.26, 0.10), (0.58, 0.48, 0.24)), rim)
     return colour, leaf.mask * (1 - _step(depth, 0.12))
@@ -273,9 +282,9 @@ def _blemishes(leaf: Leaf, colour: Floats, rng: Rng) -> Floats:
     colour = _over(colour, _tint((0.30, 0.22, 0.14), np.ones_like(specks)), specks * 0.8)
     glints = _step(_noise(rng, count, size, 26) - 2.5, 0.4) * _some(rng, count, 0.35)
     colour = _over(colour, np.float32(0.95) * np.ones_like(colour), glints * 0.85)
-    sheen = _step(_noise(rng, count, size, 3) - 0.9, 1.2) * _uniform(rng, count, 0, 0.45)
+    sheen = _step(_noise(rng, count, size, 3) - 0.9, 1.2) * _uniform(rng, count, 0, 0.3)
     colour = _over(colour, np.float32(0.85) * np.ones_like(colour), sheen)
-    age = _step(leaf.along + _uniform(rng, count, -1.2, 0.1), 1.0) * _some(rng, count, 0.3) * 0.5
+    age = _step(leaf.along + _uniform(rng, count, -1.2, 0.1), 1.0) * _some(rng, count, 0.25) * 0.4
     return _over(colour, _tint((0.72, 0.66, 0.25), np.ones_like(age)), age)
 
 
@@ -296,7 +305,7 @@ def _occlude(picture: Floats, rng: Rng) -> Floats:
     away = x * np.cos(angle) + y * np.sin(angle) - _uniform(rng, count, -0.9, 0.9)
     away = away + _uniform(rng, count, -0.3, 0.3) * (y * np.cos(angle) - x * np.sin(angle)) ** 2
     width = _uniform(rng, count, 0.02, 0.09)
-    mask = _step(width - np.abs(away), 3 / size) * _some(rng, count, 0.4)
+    mask = _step(width - np.abs(away), 3 / size) * _some(rng, count, 0.3)
     shade = np.clip(1 - 0.5 * np.abs(away) / width, 0.3, 1)
     colour = _colours(rng, count, (0.22, 0.40, 0.12), (0.62, 0.58, 0.32)) * shade[..., None]
     return _over(picture, colour, mask)
@@ -308,8 +317,8 @@ def _light(picture: Floats, rng: Rng) -> Floats:
     x, y = _grid(size)
     slope = 1 + _uniform(rng, count, -0.3, 0.3) * x + _uniform(rng, count, -0.3, 0.3) * y
     dapple = 1 - _step(_noise(rng, count, size, 4), 0.5) * _some(rng, count, 0.3) * _uniform(rng, count, 0.2, 0.5)
-    power = _uniform(rng, count, 0.6, 1.35) * slope * dapple
-    warmth = _uniform(rng, count, -0.16, 0.16)
+    power = _uniform(rng, count, 0.9, 1.5) * slope * dapple
+    warmth = _uniform(rng, count, -0.1, 0.1)
     cast = np.concatenate([1 + warmth, 1 + _uniform(rng, count, -0.05, 0.05), 1 - warmth], axis=2)
     lit = np.clip(picture * power[..., None] * cast[:, :, None, :], 0, 1)
     return np.asarray(lit ** _uniform(rng, count, 0.8, 1.25)[..., None], dtype=np.float32)
@@ -318,8 +327,8 @@ def _light(picture: Floats, rng: Rng) -> Floats:
 def _camera(picture: Floats, rng: Rng) -> NDArray[np.uint8]:
     """Focus, sensor noise, rounding."""
     count, size = picture.shape[:2]
-    blur = np.where(rng.random(count) < 0.35, rng.uniform(0.6, 1.4, count), 0.0) * size / 96
+    blur = np.where(rng.random(count) < 0.25, rng.uniform(0.5, 1.1, count), 0.0) * size / 96
     for row in np.flatnonzero(blur):
         picture[row] = ndimage.gaussian_filter(picture[row], (blur[row], blur[row], 0), truncate=2.5)
-    grain = rng.standard_normal(picture.shape, dtype=np.float32) * _uniform(rng, count, 0.005, 0.05)[..., None]
+    grain = rng.standard_normal(picture.shape, dtype=np.float32) * _uniform(rng, count, 0.003, 0.025)[..., None]
     return np.asarray(np.clip((picture + grain) * 255, 0, 255), dtype=np.uint8)
