@@ -101,6 +101,12 @@ class Failed(SeedbedError):
     code, status, exit_code = "failed", 500, 13
 
 
+class TooOften(SeedbedError):
+    """It was tried too often in a short time; the sentence says when to try again."""
+
+    code, status, exit_code = "too-often", 429, 14
+
+
 def family() -> list[type[SeedbedError]]:
     """Every member, in the order of their exit codes."""
     return sorted(SeedbedError.__subclasses__(), key=lambda member: member.exit_code)

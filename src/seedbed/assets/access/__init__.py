@@ -1,0 +1,1 @@
+"""Who may do what: users, roles, memberships, passwords, tokens and the audit log."""

@@ -1,0 +1,197 @@
+"""Label events: what people said of images. They are appended and read, never changed."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from seedbed.assets.db import tables
+from seedbed.assets.projects.meaning import Change, Meanings
+from seedbed.base.clock import Instant
+from seedbed.base.errors import Conflict, InvalidInput
+from seedbed.base.ids import new_id
+from seedbed.base.registry import near_matches
+from seedbed.base.text import is_plain, problems_of_text
+
+_CLASS_CHANGED = "class"  # the source of an event that renames or removes a class; its image is the old name
+_MANY = 500  # names in one query: databases limit how many values one may carry
+_MOST_PROBLEMS = 50
+
+_events = tables.label_events
+_said_of_images = _events.c.source != _CLASS_CHANGED
+
+
+class Source(StrEnum):
+    """Where a label comes from: somebody said so, it came with the data, or the hidden truth of a demo."""
+
+    PERSON = "person"
+    IMPORT = "import"
+    ORACLE = "oracle"
+
+
+@dataclass(frozen=True)
+class LabelEvent:
+    """Somebody says what an image shows; an empty label takes back what was said of it.
+
+    The sender chooses the id (any unique text), so that sending again after a lost answer counts once.
+    """
+
+    id: str
+    image: str
+    label: str
+    by: str
+    source: Source = Source.PERSON
+
+
+@dataclass(frozen=True)
+class Label:
+    """An event as it is kept: `label` is what it means today, `said` the class's name at the time."""
+
+    number: int
+    id: str
+    image: str
+    label: str
+    said: str
+    by: str
+    at: Instant
+    source: Source
+
+
+def append(
+    connection: Connection, project: str, given: Sequence[LabelEvent], classes: Sequence[str], at: Instant
+) -> list[LabelEvent]:
+    """Add the events that are not there yet and return them; everything wrong with any of them is said at once.
+
+    The caller holds the project's lock, so that the order of numbers is the order of commits.
+    """
+    _check_texts(given)
+    fresh = _not_yet_there(connection, project, given)
+    _check_classes(fresh, classes)
+    rows = [
+        {"id": e.id, "project": project, "image": e.image, "label": e.label, "by": e.by, "at": at, "source": e.source}
+        for e in fresh
+    ]
+    try:
+        if rows:
+            connection.execute(insert(_events), rows)
+    except IntegrityError as error:
+        raise Conflict(
+            "One of these label events has an id that was used in another project.",
+            hint="Give every label event an id of its own, such as a random uuid.",
+        ) from error
+    return fresh
+
+
+def append_change(connection: Connection, project: str, old: str, new: str, by: str, at: Instant) -> None:
+    """Note that a class was renamed, or removed (new is empty), as of now in the order of events."""
+    row = {"id": new_id(), "project": project, "image": old, "label": new, "by": by, "at": at}
+    connection.execute(insert(_events).values(source=_CLASS_CHANGED, **row))
+
+
+def current(connection: Connection, project: str) -> dict[str, Label]:
+    """What counts for each image that has a label: the newest event of all."""
+    newest = _newest(project, _events.c.image)
+    return {label.image: label for label in _read(connection, project, newest) if label.label}
+
+
+def opinions(connection: Connection, project: str) -> dict[str, dict[str, Label]]:
+    """What each person last said of each image, for those who look for disagreement."""
+    found: dict[str, dict[str, Label]] = {}
+    for label in _read(connection, project, _newest(project, _events.c.image, _events.c.by)):
+        if label.label:
+            found.setdefault(label.image, {})[label.by] = label
+    return found
+
+
+def history(connection: Connection, project: str, image: str, after: int, limit: int) -> list[Label]:
+    """Events of one image, or of all (empty), after a number, the oldest first."""
+    query = select(_events).where(_events.c.project == project, _events.c.number > after, _said_of_images)
+    if image:
+        query = query.where(_events.c.image == image)
+    if not is_plain(image):
+        return []
+    return _read(connection, project, query.order_by(_events.c.number).limit(limit))
+
+
+def last_number(connection: Connection, project: str) -> int:
+    """The number of the project's newest event; 0: there is none."""
+    return connection.scalar(select(func.max(_events.c.number)).where(_events.c.project == project)) or 0
+
+
+def _newest(project: str, *per: Any) -> Select[Any]:
+    newest = select(func.max(_events.c.number).label("number")).where(_events.c.project == project, _said_of_images)
+    last = newest.group_by(*per).subquery()
+    return select(_events).join(last, _events.c.number == last.c.number).order_by(_events.c.image, _events.c.number)
+
+
+def _read(connection: Connection, project: str, query: Select[Any]) -> list[Label]:
+    meanings = _meanings(connection, project)
+    return [_label(row, meanings) for row in connection.execute(query)]
+
+
+def _label(row: Row[Any], meanings: Meanings) -> Label:
+    label = meanings.of(row.label, row.number)
+    return Label(row.number, row.id, row.image, label, row.label, row.by, row.at, Source(row.source))
+
+
+def _meanings(connection: Connection, project: str) -> Meanings:
+    query = select(_events.c.number, _events.c.image, _events.c.label).where(
+        _events.c.project == project, _events.c.source == _CLASS_CHANGED
+    )
+    rows = connection.execute(query.order_by(_events.c.number))
+    return Meanings([Change(number, old, new) for number, old, new in rows])
+
+
+def _not_yet_there(connection: Connection, project: str, given: Sequence[LabelEvent]) -> list[LabelEvent]:
+    by_id: dict[str, LabelEvent] = {}
+    clashing = []
+    for event in given:
+        if by_id.setdefault(event.id, event) != event:
+            clashing.append(event.id)
+    for row in _rows_of(connection, list(by_id)):
+        sent = by_id.pop(row.id)
+        kept = LabelEvent(row.id, row.image, row.label, row.by, row.source)
+        if row.project != project or kept != sent:
+            clashing.append(row.id)
+    if clashing:
+        raise Conflict(
+            f"{len(clashing)} label events have ids that were used for something else; none was kept.",
+            hint="Give every label event an id of its own, such as a random uuid.",
+            problems=[f"id '{name}'" for name in clashing[:_MOST_PROBLEMS]],
+        )
+    return list(by_id.values())
+
+
+def _rows_of(connection: Connection, ids: Sequence[str]) -> Iterable[Row[Any]]:
+    for start in range(0, len(ids), _MANY):
+        yield from connection.execute(select(_events).where(_events.c.id.in_(ids[start : start + _MANY])))
+
+
+def _check_texts(given: Sequence[LabelEvent]) -> None:
+    problems = itertools.chain.from_iterable(_problems(event) for event in given)
+    first = list(itertools.islice(problems, _MOST_PROBLEMS))
+    if first:
+        raise InvalidInput("These label events cannot be kept; none was.", problems=first)
+
+
+def _problems(event: LabelEvent) -> list[str]:
+    return [
+        *problems_of_text("The id of a label event", event.id, longest=200),
+        *problems_of_text("The image of a label event", event.image, longest=1000),
+        *problems_of_text("Who gave a label", event.by, longest=200),
+    ]
+
+
+def _check_classes(events: Sequence[LabelEvent], classes: Sequence[str]) -> None:
+    known = set(classes)
+    unknown = sorted({event.label for event in events if event.label and event.label not in known})
+    if unknown:
+        raise InvalidInput(
+            f"{len(unknown)} of the labels name no class of this project; none of the labels was kept.",
+            hint="Add the classes first, or correct the names.",
+            problems=[f"'{name}': {near_matches(name, list(classes))}" for name in unknown[:_MOST_PROBLEMS]],
+        )

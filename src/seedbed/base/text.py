@@ -1,0 +1,27 @@
+"""Text from outside: what every database can keep and every page can show."""
+
+import unicodedata
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text has neither control characters nor halves of characters, which databases refuse."""
+    return not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text)
+
+
+def problems_of_text(what: str, text: str, *, longest: int, may_be_empty: bool = False) -> list[str]:
+    """What is wrong with a short text that a person gave, one sentence each; none: it can be kept."""
+    problems = []
+    if not text and not may_be_empty:
+        problems.append(f"{what} is empty.")
+    if len(text) > longest:
+        problems.append(f"{what} has {len(text)} characters; at most {longest} are kept.")
+    if not is_plain(text):
+        problems.append(f"{what} holds control characters or broken ones.")
+    if text != text.strip():
+        problems.append(f"{what} begins or ends with a space.")
+    return problems
+
+
+def made_plain(text: str, *, longest: int) -> str:
+    """The text as it can be kept: what cannot be is replaced by a mark, what is too long is cut."""
+    return "".join(letter if is_plain(letter) else "\ufffd" for letter in text[:longest])
