@@ -1,0 +1,80 @@
+"""Every command and code block of the README and the docs runs, in order, page by page, in a fresh home.
+
+Blocks marked `bash` and `python` run; `text`, `nginx`, `toml` and other languages are to be read. `seedbed up` is started in
+the background, and the page's later blocks see it. The blocks of one page share a folder and the shell's variables.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+PRELUDE = """\
+set -euo pipefail
+start_server() {
+    "$@" >server.log 2>&1 &
+    echo $! >>"$PIDS"
+    for _ in $(seq 300); do grep -q 'http://127' server.log && return 0; sleep 0.1; done
+    cat server.log; return 1
+}
+"""
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text())
+
+
+def as_script(page: Path) -> str:
+    parts = [PRELUDE]
+    for language, code in blocks(page):
+        if language == "python":
+            parts.append(f"python - <<'END_OF_BLOCK'\n{code}END_OF_BLOCK\n")
+        else:
+            parts.append(re.sub(r"^(seedbed up.*)$", r"start_server \1", code, flags=re.MULTILINE))
+    return "\n".join(parts)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SEEDBED_")}
+    scripts = str(Path(sys.executable).parent)
+    return kept | {
+        "PATH": f"{scripts}{os.pathsep}{kept['PATH']}",
+        "SEEDBED_HOME": str(folder / "home"),
+        "SEEDBED_PORT": "0",
+        "PIDS": str(folder / "pids"),
+        "NO_COLOR": "1",
+    }
+
+
+def stop(pids: Path) -> None:
+    for pid in pids.read_text().split() if pids.exists() else []:
+        try:
+            os.kill(int(pid), signal.SIGTERM)
+        except ProcessLookupError:
+            continue
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
+def test_every_block_of_the_page_runs(page: Path, tmp_path: Path) -> None:
+    try:
+        done = subprocess.run(
+            ["bash", "-c", as_script(page)],
+            cwd=tmp_path,
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            timeout=1200,
+            check=False,
+        )
+    finally:
+        stop(tmp_path / "pids")
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
