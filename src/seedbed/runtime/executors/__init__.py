@@ -1,0 +1,1 @@
+"""Where attempts run: start, poll, stop, logs; this machine first."""

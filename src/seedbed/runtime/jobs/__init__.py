@@ -1,0 +1,1 @@
+"""Jobs: specification, states, queue, policies, scheduler, collector."""

@@ -1,0 +1,100 @@
+"""What a person asks for: a step with its parameters, inputs and resources."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from seedbed.base.errors import InvalidInput
+from seedbed.base.resources import Resources
+
+_OUTPUT_OF_JOB = re.compile(r"job:([^/]+)/(.+)")
+
+
+class JobClass(StrEnum):
+    """Trial-and-error jobs start soon, if need be in the place of a best-effort one."""
+
+    TE = "te"
+    BE = "be"
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """One job as it was asked for.
+
+    An input is a bundle's uuid, or `job:<job id>/<output>`: what that job will have made. `after` names jobs that
+    must be done before, whatever they make. `retries` is how many times it is tried again after an attempt that
+    failed or was lost (preemptions do not count). `timeout`: seconds of running, over all attempts, 0: no limit.
+    `again`: run even if the store knows the answer.
+    """
+
+    step: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    cls: JobClass = JobClass.BE
+    resources: Resources = field(default_factory=Resources)
+    grace: float = 30.0
+    retries: int = 2
+    owner: str = ""
+    project: str = ""
+    name: str = ""
+    after: tuple[str, ...] = ()
+    seed: int = 0
+    again: bool = False
+    timeout: float = 0.0
+
+    @property
+    def dependencies(self) -> tuple[str, ...]:
+        """The ids of the jobs that must be done before this one can start."""
+        from_inputs = (output_of_job(reference) for reference in self.inputs.values())
+        return tuple(dict.fromkeys([*(found[0] for found in from_inputs if found), *self.after]))
+
+    def check(self) -> None:
+        """Refuse what cannot be run, all mistakes at once."""
+        if problems := list(_problems(self)):
+            raise InvalidInput("The job cannot be submitted.", problems=problems)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` reads back."""
+        return {**asdict(self), "after": list(self.after)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "JobSpec":
+        """The specification that `to_json` wrote."""
+        known = dict(data)
+        known["cls"] = JobClass(known.get("cls", JobClass.BE))
+        known["resources"] = Resources(**known.get("resources", {}))
+        known["after"] = tuple(known.get("after", ()))
+        return cls(**known)
+
+
+def output_of_job(reference: str) -> tuple[str, str] | None:
+    """(job id, output) of an input reference `job:<id>/<output>`, None for any other."""
+    match = _OUTPUT_OF_JOB.fullmatch(reference)
+    return (match[1], match[2]) if match else None
+
+
+def _problems(spec: JobSpec) -> list[str]:
+    amounts = {
+        "resources.cpus": (spec.resources.cpus, 0.0),
+        "resources.memory": (spec.resources.memory, 0),
+        "resources.gpus": (spec.resources.gpus, 0),
+        "grace": (spec.grace, 0.0),
+        "retries": (spec.retries, 0),
+        "timeout": (spec.timeout, 0.0),
+    }
+    problems = [
+        f"{name} is {value}; it must be a number of at least {least:g}."
+        for name, (value, least) in amounts.items()
+        if not math.isfinite(value) or value < least
+    ]
+    if not spec.step:
+        problems.append("step is empty; name the step to run.")
+    problems += [
+        f"input '{name}' is '{reference}'; write a bundle's uuid, or job:<job id>/<output>."
+        for name, reference in spec.inputs.items()
+        if not reference or (reference.startswith("job:") and not output_of_job(reference))
+    ]
+    return problems
