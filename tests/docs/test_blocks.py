@@ -1,7 +1,7 @@
 """Every command and code block of the README and the docs runs, in order, page by page, in a fresh home.
 
-Blocks marked `bash` and `python` run; `text`, `nginx`, `toml` and other languages are to be read. `seedbed up` is started in
-the background, and the page's later blocks see it. The blocks of one page share a folder and the shell's variables.
+Blocks marked `bash` and `python` run; other languages (`text`, `nginx`, `toml`) are to be read. `seedbed up` is
+started in the background, and the page's later blocks see it. The blocks of one page share a folder and a shell.
 """
 
 import os
