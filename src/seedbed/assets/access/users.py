@@ -54,9 +54,9 @@ class Member:
 class Users:
     """The users in the database. Safe to use from any thread.
 
-    A user is referred to by id or by name; names are compared without regard to case. Every change appends its event
-    first: that takes the feed's lock, which is held to the commit, so rules about all users at once (there is one
-    first operator, there is always a last one) hold between transactions that run at the same time.
+    A user is referred to by id or by name; names are compared without regard to case. Every change takes the feed's
+    lock first and holds it to the commit, so that rules about all users at once (there is one first operator, there
+    is always a last one) hold between transactions that run at the same time.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Users:
     def create(self, name: str, role: Role, password: str = "", mail: str = "") -> User:
         """A new user; without a password they can only use tokens."""
         row = self._new_row(name, role, password, mail)
-        with self._database.write() as connection:
+        with self._change() as connection:
             self._insert(connection, row)
         return self.get(row["id"])
 
@@ -92,7 +92,7 @@ class Users:
         if not password:
             raise InvalidInput("The first operator needs a password.", hint="Choose one of at least 10 characters.")
         row = self._new_row(name, Role.OPERATOR, password, "")
-        with self._database.write() as connection:
+        with self._change() as connection:
             self._insert(connection, row)
             if connection.scalar(select(func.count()).select_from(tables.users)) != 1:
                 raise Conflict("The first operator is set up already.", hint="Sign in, or ask an operator.")
@@ -140,7 +140,7 @@ class Users:
 
     def remove(self, reference: str) -> None:
         """Remove a user with their tokens and memberships; label events and the audit log keep the name."""
-        with self._database.write() as connection:
+        with self._change() as connection:
             user = self._find(connection, reference)
             self._events.append(connection, "user.removed", user.id, {"name": user.name})
             with _keeping_an_operator(connection):
@@ -180,7 +180,7 @@ class Users:
     def make_token(self, reference: str, name: str, days: float = 0) -> str:
         """An API token's text, which is shown this once; 0 days: it does not expire."""
         check_new_token(name, days)
-        with self._database.write() as connection:
+        with self._change() as connection:
             user = self._find(connection, reference)
             self._events.append(connection, "user.token-made", user.id, {"name": user.name, "token": name})
             return self._tokens.make(connection, user.id, Purpose.API, name, days * 86400)
@@ -191,7 +191,7 @@ class Users:
 
     def revoke(self, token_id: str, *, user: str = "") -> None:
         """Remove an API token by its id; with a user (an id), only one of theirs."""
-        with self._database.write() as connection:
+        with self._change() as connection:
             owner = self._tokens.revoke(connection, token_id, user)
             self._events.append(connection, "user.token-revoked", owner, {"token": token_id})
 
@@ -200,7 +200,7 @@ class Users:
     def add_member(self, project: str, reference: str, role: Role) -> Member:
         """Make a user a member of a project (its id), or give a member another role."""
         members = tables.members
-        with self._database.write() as connection:
+        with self._change() as connection:
             _require_project(connection, project)
             user = self._find(connection, reference)
             data = {"user": user.id, "name": user.name, "role": role.value}
@@ -212,7 +212,7 @@ class Users:
     def remove_member(self, project: str, reference: str) -> None:
         """End a user's membership of a project."""
         members = tables.members
-        with self._database.write() as connection:
+        with self._change() as connection:
             _require_project(connection, project)
             user = self._find(connection, reference)
             data = {"user": user.id, "name": user.name}
@@ -242,14 +242,20 @@ class Users:
         row = {"id": new_id(), "name": name, "role": role.value, "password": kept, "mail": mail}
         return {**row, "created": self._clock.now(), "disabled": False}
 
+    @contextlib.contextmanager
+    def _change(self) -> Iterator[Connection]:
+        with self._database.write() as connection:
+            self._events.lock(connection)
+            yield connection
+
     def _insert(self, connection: Connection, row: dict[str, Any]) -> None:
-        self._events.append(connection, "user.created", row["id"], {"name": row["name"], "role": row["role"]})
         if connection.execute(select(tables.users.c.id).where(tables.users.c.name == row["name"])).first():
             raise Conflict(f"There is already a user named '{row['name']}'.", hint="Choose another name.")
         connection.execute(insert(tables.users).values(row))
+        self._events.append(connection, "user.created", row["id"], {"name": row["name"], "role": row["role"]})
 
     def _update(self, reference: str, change: str, **values: Any) -> User:
-        with self._database.write() as connection:
+        with self._change() as connection:
             user = self._find(connection, reference)
             self._events.append(connection, "user.changed", user.id, {"name": user.name, "change": change})
             with _keeping_an_operator(connection):

@@ -179,7 +179,9 @@ def _check_texts(given: Sequence[LabelEvent]) -> None:
 
 
 def _problems(event: LabelEvent) -> list[str]:
+    known = [source.value for source in Source]
     return [
+        *([] if event.source in known else [f"'{event.source}' is no source of labels: {', '.join(known)}."]),
         *problems_of_text("The id of a label event", event.id, longest=200),
         *problems_of_text("The image of a label event", event.image, longest=1000),
         *problems_of_text("Who gave a label", event.by, longest=200),

@@ -68,13 +68,14 @@ class Projects:
         _check_class_names(classes, existing=())
         project = Project(new_id(), name, self._clock.now(), owner, "")
         with self._database.write() as connection:
-            self._events.append(connection, "project.created", project.id, {"name": name}, project=project.id)
+            self._events.lock(connection)  # a new project has no row to lock; two of one name wait here
             _require_free(connection, name)
             connection.execute(insert(tables.projects).values(vars(project)))
             _insert_classes(connection, project.id, classes)
             if connection.scalar(select(tables.users.c.id).where(tables.users.c.id == owner)) is not None:
                 membership = {"project": project.id, "user": owner, "role": Role.OPERATOR.value}
                 connection.execute(insert(tables.members).values(membership))
+            self._changed(connection, project, "project.created", {"name": name})
         return project
 
     def get(self, reference: str) -> Project:
@@ -102,7 +103,7 @@ class Projects:
         """Remove a project with its classes, memberships and label events."""
         with self._database.write() as connection:
             project = _lock(connection, reference)
-            self._events.append(connection, "project.deleted", project.id, {"name": project.name}, project=project.id)
+            self._changed(connection, project, "project.deleted", {"name": project.name})
             connection.execute(delete(tables.projects).where(tables.projects.c.id == project.id))
 
     # --- classes ----------------------------------------------------------------------------------------------------
@@ -255,7 +256,7 @@ def _classes(connection: Connection, project: str) -> list[Class]:
 
 def _insert_classes(connection: Connection, project: str, names: Sequence[str]) -> Sequence[Class]:
     existing = _classes(connection, project)
-    added = []
+    added: list[Class] = []
     for name in names:
         added.append(_next_class(name, [*existing, *added]))
     if added:
