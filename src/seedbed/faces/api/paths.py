@@ -1,0 +1,54 @@
+"""Paths and uploads that a request names: each is resolved inside its root, or refused."""
+
+from pathlib import Path
+
+from seedbed.base.errors import InvalidInput, NotFound, Unsafe
+from seedbed.base.files import inside
+from seedbed.base.settings import Settings
+
+_WHOLE = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".csv")
+
+
+def server_path(settings: Settings, text: str) -> Path:
+    """A folder or file of the server that the settings allow to be read in over REST."""
+    path = Path(text)
+    if not path.is_absolute():
+        raise InvalidInput(f"'{text}' is not an absolute path.", hint="Write the path from / on, or upload the files.")
+    for root in settings.import_roots:
+        try:
+            return inside(root, path)
+        except Unsafe:
+            continue
+    allowed = ", ".join(str(root) for root in settings.import_roots) or "none"
+    raise Unsafe(
+        f"'{text}' is in no folder that may be read in over REST (allowed: {allowed}).",
+        hint="Upload the files, or let the operator add the folder to the setting import_roots.",
+    )
+
+
+def upload_path(settings: Settings, number: str) -> Path:
+    """What an upload left: its one file, or the folder of its files."""
+    folder = inside(settings.home / "uploads", number)
+    if not number or folder == (settings.home / "uploads").resolve() or not folder.is_dir():
+        raise NotFound(f"There is no upload '{number}'.", hint="POST /api/v1/uploads first; uploads are used once.")
+    return content_of(folder)
+
+
+def content_of(folder: Path) -> Path:
+    """The one archive, list or folder that an upload consists of, or else the folder of its files."""
+    found = list(folder.iterdir())
+    whole = len(found) == 1 and (found[0].is_dir() or found[0].name.lower().endswith(_WHOLE))
+    return found[0] if whole else folder
+
+
+def source_path(settings: Settings, path: str, upload: str) -> Path:
+    """What a request brings: a path of the server, or an upload; exactly one of them."""
+    if bool(path) == bool(upload):
+        raise InvalidInput("Give either 'path' (a folder of the server) or 'upload' (the id of an upload).")
+    return server_path(settings, path) if path else upload_path(settings, upload)
+
+
+def files_of_upload(settings: Settings, number: str) -> list[Path]:
+    """Every file of an upload."""
+    source = upload_path(settings, number)
+    return sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]

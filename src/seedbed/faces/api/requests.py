@@ -1,0 +1,235 @@
+"""What the API is asked with: every mistake in one request is reported at once, unknown fields included."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from seedbed.assets.access.roles import Role
+from seedbed.assets.projects.labels import Source
+from seedbed.base.resources import Resources
+from seedbed.runtime.jobs.spec import JobClass, JobSpec
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Text = Annotated[str, Field(max_length=2000)]
+Ref = Annotated[str, Field(max_length=500)]
+_UUID = "01936d2e-7a10-7c3e-9d51-0c6a5f3a7b21"
+
+
+class Asked(BaseModel):
+    """A request body; a field that does not exist is a mistake, not silence."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ResourcesAsked(Asked):
+    """How much of a machine a job needs."""
+
+    cpus: float = Field(1.0, ge=0, le=1e6)
+    memory: int = Field(1 << 30, ge=0, description="Bytes.")
+    gpus: int = Field(0, ge=0, le=1_000_000)
+
+    def resources(self) -> Resources:
+        """As the rooms below have it."""
+        return Resources(self.cpus, self.memory, self.gpus)
+
+
+class JobAsked(Asked):
+    """A step to run."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"step": "train", "params": {"steps": 400}, "inputs": {"data": _UUID}}]},
+    )
+
+    step: Name
+    params: dict[str, Any] = Field(default_factory=dict)
+    inputs: dict[str, Ref] = Field(default_factory=dict, description="Input: a bundle, or job:<job id>/<output>.")
+    cls: JobClass = Field(JobClass.BE, description="te starts soon; be makes room for it.")
+    resources: ResourcesAsked | None = Field(None, description="Nothing: what the step asks for itself.")
+    grace: float = Field(30.0, ge=0, le=1e6, description="Seconds between the wish to stop and the kill.")
+    retries: int = Field(2, ge=0, le=1000)
+    project: Ref = ""
+    name: Annotated[str, Field(max_length=200)] = ""
+    after: list[Ref] = Field(default_factory=list, description="Jobs that must be done before.")
+    seed: int = Field(0, ge=0)
+    again: bool = Field(False, description="Run even if the store knows the answer.")
+    timeout: float = Field(0.0, ge=0, le=1e9, description="Seconds; 0: no limit.")
+
+    def spec(self) -> JobSpec:
+        """As the rooms below have it."""
+        given = self.model_dump(exclude={"resources", "after"})
+        if self.resources is not None:
+            given["resources"] = self.resources.resources()
+        return JobSpec(**given, after=tuple(self.after))
+
+
+class FlowAsked(Asked):
+    """Several jobs, all or none; among themselves they refer to each other as job:<name>/<output>."""
+
+    jobs: list[JobAsked] = Field(min_length=1, max_length=1000)
+
+
+class RerunAsked(Asked):
+    """How to repeat a job."""
+
+    again: bool = Field(False, description="Run even if the store knows the answer.")
+
+
+class BundleAsked(Asked):
+    """Files to keep as a bundle."""
+
+    paths: list[Text] = Field(default_factory=list, max_length=10_000, description="Files of the server.")
+    upload: Ref = Field("", description="Or the id of an upload.")
+    name: Name = Field(examples=["field-notes"])
+    kind: Name = "files"
+    tags: dict[str, Text] = Field(default_factory=dict)
+    project: Ref = ""
+
+
+class RemoveAsked(Asked):
+    """Bundles to remove for good."""
+
+    refs: list[Ref] = Field(min_length=1, max_length=10_000)
+
+
+class GcAsked(Asked):
+    """How to clean up."""
+
+    dry_run: bool = Field(False, description="Only say what would go.")
+
+
+class ContextAsked(Asked):
+    """A new context."""
+
+    name: Name
+
+
+class RemoteAsked(Asked):
+    """Where a context's push and pull go."""
+
+    address: Text = Field(examples=["s3://bucket/prefix"])
+
+
+class DataAsked(Asked):
+    """Images to bring in."""
+
+    path: Text = Field("", description="A folder, archive or CSV list of the server.")
+    upload: Ref = Field("", description="Or the id of an upload.")
+    name: Name = Field(examples=["leaves"])
+    project: Ref = ""
+    to: Ref = Field("", description="Add to this data set: a new version that shares the bytes.")
+    size: int = Field(64, ge=8, le=1024, description="Side of the decoded cache in pixels.")
+
+
+class ProjectAsked(Asked):
+    """A new project."""
+
+    name: Name = Field(examples=["bean leaves"])
+    classes: list[Name] = Field(default_factory=list, max_length=10_000)
+
+
+class NameAsked(Asked):
+    """A name."""
+
+    name: Name
+
+
+class DataOfProject(Asked):
+    """Which data set a project is about."""
+
+    bundle: Ref
+
+
+class LabelAsked(Asked):
+    """What somebody says of an image; an empty label takes it back."""
+
+    id: Name = Field(description="Chosen by the sender: sending twice counts once.")
+    image: Name
+    label: Annotated[str, Field(max_length=200)]
+    source: Literal[Source.PERSON, Source.IMPORT] = Source.PERSON
+
+
+class LabelsAsked(Asked):
+    """Label events, all or none."""
+
+    labels: list[LabelAsked] = Field(min_length=1, max_length=100_000)
+
+
+class MemberAsked(Asked):
+    """A role in a project."""
+
+    role: Role
+
+
+class TrainAsked(Asked):
+    """A training: a data set, and a labels bundle or a project's labels."""
+
+    data: Ref = Field(examples=["leaves"])
+    labels: Ref = ""
+    project: Ref = ""
+    params: dict[str, Any] = Field(default_factory=dict, examples=[{"steps": 400}])
+    seed: int = Field(0, ge=0)
+    cls: JobClass = JobClass.TE
+    resources: ResourcesAsked | None = None
+
+
+class PredictAsked(Asked):
+    """Images to label with a model: a data set, a folder of the server, or an upload."""
+
+    data: Ref = ""
+    path: Text = ""
+    upload: Ref = ""
+    project: Ref = ""
+
+
+class RecipeAsked(Asked):
+    """A recipe's parameters."""
+
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class UserAsked(Asked):
+    """A new account."""
+
+    name: Name = Field(examples=["ada"])
+    role: Role
+    password: Annotated[str, Field(max_length=1024)] = Field("", description="Empty: tokens only.")
+    mail: Annotated[str, Field(max_length=254)] = ""
+
+
+class RoleAsked(Asked):
+    """Another role."""
+
+    role: Role
+
+
+class PasswordAsked(Asked):
+    """Another password."""
+
+    password: Annotated[str, Field(min_length=1, max_length=1024)]
+
+
+class TokenAsked(Asked):
+    """A new API token."""
+
+    name: Name = Field(examples=["nightly"])
+    days: float = Field(0, ge=0, le=36_500, description="0: it does not expire.")
+
+
+class SignInAsked(Asked):
+    """A name and a password."""
+
+    name: Name
+    password: Annotated[str, Field(min_length=1, max_length=1024)]
+
+
+class SetUpAsked(SignInAsked):
+    """The first operator, and the code that the server printed."""
+
+    code: Text
+
+
+class BackupAsked(Asked):
+    """Where a backup goes."""
+
+    target: Text = Field("", description="A folder of the server; empty: a new one under the home's backups.")

@@ -1,0 +1,1 @@
+"""One module per noun; each holds a router that `create_app` puts together."""

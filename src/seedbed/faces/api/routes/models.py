@@ -1,0 +1,77 @@
+"""/models and /recipes: train, predict, start a ready flow."""
+
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import Path, Request
+
+from seedbed.base.errors import InvalidInput
+from seedbed.faces.api.access import Here, Trainer, Viewer
+from seedbed.faces.api.paths import source_path
+from seedbed.faces.api.requests import PredictAsked, RecipeAsked, TrainAsked
+from seedbed.faces.api.routing import router
+from seedbed.faces.api.views import JobView, RecipeView, plain
+
+models = router("models")
+recipes = router("recipes")
+ModelRef = Annotated[str, Path(description="uuid, the beginning of one, or a name (its latest).", max_length=500)]
+RecipeName = Annotated[str, Path(max_length=200)]
+
+_IMAGE: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@models.post("/train", status_code=202)
+def train(asked: TrainAsked, here: Here, by: Trainer) -> list[JobView]:
+    """Train on a data set with a labels bundle or with a project's labels; evaluated and exported."""
+    made = here.models.train(
+        asked.data,
+        asked.labels,
+        project=asked.project,
+        params=asked.params,
+        seed=asked.seed,
+        cls=asked.cls,
+        resources=asked.resources.resources() if asked.resources else None,
+        by=by,
+    )
+    return [JobView.of(job) for job in made]
+
+
+@models.post("/{ref}/predict", status_code=202)
+def predict(ref: ModelRef, asked: PredictAsked, here: Here, by: Trainer) -> list[JobView]:
+    """Label every image of a data set, a folder of the server or an upload."""
+    if asked.data and (asked.path or asked.upload):
+        raise InvalidInput("Give one of 'data', 'path' and 'upload'.")
+    source = None if asked.data else source_path(here.settings, asked.path, asked.upload)
+    made = here.models.predict(ref, asked.data, source=source, project=asked.project, by=by)
+    return [JobView.of(job) for job in made]
+
+
+@models.post("/{ref}/predict-image", openapi_extra=_IMAGE)
+async def predict_image(ref: ModelRef, request: Request, here: Here, by: Viewer) -> list[tuple[str, float]]:
+    """(class, probability) of one image, the most probable first; the body is the image file."""
+    image = await request.body()
+    return await to_thread.run_sync(lambda: here.models.predict_image(ref, image, by=by))
+
+
+@recipes.get("")
+def find(here: Here, by: Viewer) -> dict[str, str]:
+    """Every recipe with one line on what it does."""
+    return dict(here.models.recipes())
+
+
+@recipes.get("/{name}")
+def show(name: RecipeName, here: Here, by: Viewer) -> RecipeView:
+    """A recipe's parameters as a JSON schema."""
+    schema = plain(here.models.recipe_schema(name))
+    return RecipeView(name=name, about=here.models.recipes().get(name, ""), parameters=schema)
+
+
+@recipes.post("/{name}", status_code=202)
+def start(name: RecipeName, asked: RecipeAsked, here: Here, by: Trainer) -> list[JobView]:
+    """Queue a recipe's jobs."""
+    return [JobView.of(job) for job in here.models.start_recipe(name, asked.params, by=by)]

@@ -1,0 +1,369 @@
+"""What can be asked of a server, noun by noun: each method is one REST route."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from seedbed.base.ids import new_id
+from seedbed.faces.client import results
+from seedbed.faces.client.archive import TarStream
+from seedbed.faces.client.connection import Connection, part
+
+_MANY = 5000  # labels in one request
+
+
+class Noun:
+    """Methods over one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._to = connection
+
+
+class Jobs(Noun):
+    """/jobs."""
+
+    def submit(self, step: str, **fields: Any) -> results.Job:
+        """Queue one job; the fields are those of POST /jobs: params, inputs, cls, resources, name..."""
+        return cast(results.Job, self._to.post("/jobs", {"step": step, **fields}))
+
+    def submit_flow(self, jobs: Sequence[Mapping[str, Any]]) -> list[results.Job]:
+        """Queue several jobs together, all or none."""
+        return cast(list[results.Job], self._to.post("/jobs/flow", {"jobs": list(jobs)}))
+
+    def list(
+        self, *, state: str = "", project: str = "", flow: str = "", limit: int = 100, offset: int = 0
+    ) -> "Sequence[results.Job]":
+        """Jobs, the newest first."""
+        found = self._to.get("/jobs", state=state, project=project, flow=flow, limit=limit, offset=offset)
+        return cast(Sequence[results.Job], found)
+
+    def get(self, job: str) -> results.Job:
+        """One job."""
+        return cast(results.Job, self._to.get(f"/jobs/{part(job)}"))
+
+    def cancel(self, job: str) -> results.Job:
+        """Stop a job, or take it out of the queue."""
+        return cast(results.Job, self._to.post(f"/jobs/{part(job)}/cancel"))
+
+    def rerun(self, job: str, *, again: bool = False) -> results.Job:
+        """A new job with exactly the same inputs."""
+        return cast(results.Job, self._to.post(f"/jobs/{part(job)}/rerun", {"again": again}))
+
+    def logs(self, job: str, *, offset: int = 0) -> results.Log:
+        """What the newest attempt printed, from an offset."""
+        return cast(results.Log, self._to.get(f"/jobs/{part(job)}/logs", offset=offset))
+
+    def metrics(self, job: str, *, names: Sequence[str] | None = None) -> dict[str, Sequence[tuple[int, float | None]]]:
+        """Curves: for each name its (step, value) points."""
+        return cast(
+            dict[str, Sequence[tuple[int, float | None]]], self._to.get(f"/jobs/{part(job)}/metrics", names=names)
+        )
+
+    def attempts(self, job: str) -> Sequence[results.Attempt]:
+        """Every try, oldest first."""
+        return cast(Sequence[results.Attempt], self._to.get(f"/jobs/{part(job)}/attempts"))
+
+
+class Bundles(Noun):
+    """/bundles and /store."""
+
+    def add(self, paths: Sequence[str] = (), *, name: str, upload: str = "", **fields: Any) -> results.BundleDetail:
+        """Publish files of the server, or of an upload."""
+        body = {"paths": list(paths), "upload": upload, "name": name, **fields}
+        return cast(results.BundleDetail, self._to.post("/bundles", body))
+
+    def find(
+        self,
+        name: str = "",
+        *,
+        kind: str = "",
+        tags: Mapping[str, str] | None = None,
+        project: str | None = None,
+        all_versions: bool = False,
+        context: str = "",
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[results.Bundle]:
+        """Bundles, the newest first; the latest of each name unless all are asked for."""
+        tag = [f"{key}={value}" for key, value in (tags or {}).items()]
+        query = {"name": name, "kind": kind, "project": project, "context": context, "limit": limit, "offset": offset}
+        return cast(list[results.Bundle], self._to.get("/bundles", tag=tag, all=all_versions, **query))
+
+    def show(self, ref: str) -> results.BundleDetail:
+        """One bundle."""
+        return cast(results.BundleDetail, self._to.get(f"/bundles/{part(ref)}"))
+
+    def lineage(self, ref: str, *, direction: str = "up", depth: int = 50) -> results.Graph:
+        """What it was made from (up), or what was made from it (down)."""
+        return cast(results.Graph, self._to.get(f"/bundles/{part(ref)}/lineage", direction=direction, depth=depth))
+
+    def tag(self, ref: str, changes: Mapping[str, str | None]) -> results.Bundle:
+        """Set tags; None removes one."""
+        return cast(results.Bundle, self._to.patch(f"/bundles/{part(ref)}/tags", changes))
+
+    def remove(self, refs: Sequence[str]) -> dict[str, Any]:
+        """Delete bundles for good."""
+        return cast(dict[str, Any], self._to.post("/bundles/remove", {"refs": list(refs)}))
+
+    def download(self, ref: str, array: str, index: int, target: Path) -> Path:
+        """Write one file of a bundle to a path."""
+        with (
+            self._to.stream(f"/bundles/{part(ref)}/files/{part(array)}/{index}") as response,
+            target.open("wb") as file,
+        ):
+            for piece in response.iter_bytes():
+                file.write(piece)
+        return target
+
+    def gc(self, *, dry_run: bool = False) -> dict[str, Any]:
+        """Remove the files that nothing needs."""
+        return cast(dict[str, Any], self._to.send("/store/gc", json={"dry_run": dry_run}))
+
+    def verify(self) -> dict[str, Any]:
+        """Read every file and say which are damaged."""
+        return cast(dict[str, Any], self._to.send("/store/verify"))
+
+
+class Contexts(Noun):
+    """/contexts."""
+
+    def list(self) -> "Sequence[results.Context]":
+        """Every context."""
+        return cast(Sequence[results.Context], self._to.get("/contexts"))
+
+    def create(self, name: str) -> results.Context:
+        """A new, empty one."""
+        return cast(results.Context, self._to.post("/contexts", {"name": name}))
+
+    def use(self, name: str) -> results.Context:
+        """New bundles go into this one."""
+        return cast(results.Context, self._to.post(f"/contexts/{part(name)}/use"))
+
+    def remote(self, name: str, address: str) -> results.Context:
+        """Where push and pull go."""
+        return cast(results.Context, self._to.put(f"/contexts/{part(name)}/remote", {"address": address}))
+
+    def push(self, name: str) -> dict[str, Any]:
+        """Copy what the remote lacks."""
+        return cast(dict[str, Any], self._to.send(f"/contexts/{part(name)}/push"))
+
+    def pull(self, name: str) -> dict[str, Any]:
+        """Copy what is missing here."""
+        return cast(dict[str, Any], self._to.send(f"/contexts/{part(name)}/pull"))
+
+
+class Data(Noun):
+    """/uploads and /data."""
+
+    def upload(self, source: Path) -> results.Upload:
+        """Send a file, or a folder as one archive; the result's id is used by `add`."""
+        if source.is_dir():
+            stream = TarStream(source)
+            try:
+                return self._send(f"{source.resolve().name or 'folder'}.tar", stream)
+            finally:
+                stream.close()
+        with source.open("rb") as file:
+            return self._send(source.name, file)
+
+    def _send(self, name: str, content: Any) -> results.Upload:
+        return cast(results.Upload, self._to.send("/uploads", files={"files": (name, content)}))
+
+    def add(self, *, name: str, path: str = "", upload: str = "", **fields: Any) -> results.Job:
+        """Start a job that takes in a path of the server, or an upload."""
+        return cast(results.Job, self._to.post("/data", {"name": name, "path": path, "upload": upload, **fields}))
+
+    def list(self, *, project: str | None = None, limit: int = 100, offset: int = 0) -> "Sequence[results.Bundle]":
+        """The latest version of every data set."""
+        return cast(Sequence[results.Bundle], self._to.get("/data", project=project, limit=limit, offset=offset))
+
+    def show(self, ref: str) -> dict[str, Any]:
+        """Counts, classes, findings, statistics."""
+        return cast(dict[str, Any], self._to.get(f"/data/{part(ref)}"))
+
+    def records(self, ref: str, *, offset: int = 0, limit: int = 100) -> "Sequence[dict[str, Any]]":
+        """The images, one record each."""
+        return cast(Sequence[dict[str, Any]], self._to.get(f"/data/{part(ref)}/records", offset=offset, limit=limit))
+
+    def thumbnail(self, ref: str, index: int, *, size: int = 128) -> bytes:
+        """One image as a small JPEG."""
+        with self._to.stream(f"/data/{part(ref)}/images/{index}/thumbnail?size={size}") as response:
+            return response.read()
+
+
+class Projects(Noun):
+    """/projects."""
+
+    def list(self) -> "Sequence[results.Project]":
+        """The projects that you are a member of."""
+        return cast(Sequence[results.Project], self._to.get("/projects"))
+
+    def create(self, name: str, *, classes: Sequence[str] = ()) -> results.Project:
+        """A new project."""
+        return cast(results.Project, self._to.post("/projects", {"name": name, "classes": list(classes)}))
+
+    def get(self, ref: str) -> results.Project:
+        """One project."""
+        return cast(results.Project, self._to.get(f"/projects/{part(ref)}"))
+
+    def rename(self, ref: str, name: str) -> results.Project:
+        """Another name."""
+        return cast(results.Project, self._to.patch(f"/projects/{part(ref)}", {"name": name}))
+
+    def delete(self, ref: str) -> None:
+        """The project and its labels go."""
+        self._to.delete(f"/projects/{part(ref)}")
+
+    def set_data(self, ref: str, bundle: str) -> results.Project:
+        """Which data set the project is about."""
+        return cast(results.Project, self._to.put(f"/projects/{part(ref)}/data", {"bundle": bundle}))
+
+    def classes(self, ref: str) -> Sequence[results.Class]:
+        """The classes in order."""
+        return cast(Sequence[results.Class], self._to.get(f"/projects/{part(ref)}/classes"))
+
+    def add_class(self, ref: str, name: str) -> results.Class:
+        """One more class."""
+        return cast(results.Class, self._to.post(f"/projects/{part(ref)}/classes", {"name": name}))
+
+    def rename_class(self, ref: str, old: str, new: str) -> None:
+        """Another name for a class and its labels."""
+        self._to.patch(f"/projects/{part(ref)}/classes/{part(old)}", {"name": new})
+
+    def remove_class(self, ref: str, name: str) -> None:
+        """Take a class away."""
+        self._to.delete(f"/projects/{part(ref)}/classes/{part(name)}")
+
+    def labels(self, ref: str) -> dict[str, results.Label]:
+        """Image to what counts of it."""
+        return cast(dict[str, results.Label], self._to.get(f"/projects/{part(ref)}/labels"))
+
+    def add_labels(self, ref: str, labels: Iterable[results.LabelAsked]) -> int:
+        """Append labels; each gets an id where it has none, so that a repeated call with the same ids counts once."""
+        pieces = [{"id": new_id(), **label} for label in labels]
+        path = f"/projects/{part(ref)}/labels"
+        parts = [pieces[start : start + _MANY] for start in range(0, len(pieces), _MANY)]
+        return sum(int(self._to.post(path, {"labels": piece})["count"]) for piece in parts)
+
+    def history(self, ref: str, image: str) -> Sequence[results.Label]:
+        """Everything that was ever said of one image."""
+        return cast(Sequence[results.Label], self._to.get(f"/projects/{part(ref)}/labels/history", image=image))
+
+    def snapshot(self, ref: str) -> results.Bundle:
+        """The labels as they are now, as a bundle."""
+        return cast(results.Bundle, self._to.post(f"/projects/{part(ref)}/snapshot"))
+
+    def members(self, ref: str) -> Sequence[results.Member]:
+        """Who is in the project."""
+        return cast(Sequence[results.Member], self._to.get(f"/projects/{part(ref)}/members"))
+
+    def add_member(self, ref: str, user: str, role: str) -> None:
+        """Let somebody in."""
+        self._to.put(f"/projects/{part(ref)}/members/{part(user)}", {"role": role})
+
+    def remove_member(self, ref: str, user: str) -> None:
+        """Out again."""
+        self._to.delete(f"/projects/{part(ref)}/members/{part(user)}")
+
+
+class Models(Noun):
+    """/models and /recipes."""
+
+    def train(self, data: str, **fields: Any) -> list[results.Job]:
+        """Train; the fields are those of POST /models/train: labels, project, params, seed, cls, resources."""
+        return cast(list[results.Job], self._to.post("/models/train", {"data": data, **fields}))
+
+    def predict(self, model: str, **fields: Any) -> list[results.Job]:
+        """Label many images; the fields are `data`, `path` or `upload`, and `project`."""
+        return cast(list[results.Job], self._to.post(f"/models/{part(model)}/predict", fields))
+
+    def predict_image(self, model: str, image: bytes) -> list[tuple[str, float]]:
+        """(class, probability) of one image, the most probable first."""
+        headers = {"Content-Type": "application/octet-stream"}
+        found = self._to.send(f"/models/{part(model)}/predict-image", content=image, headers=headers)
+        return [(str(name), float(probability)) for name, probability in found]
+
+    def recipes(self) -> dict[str, str]:
+        """Every recipe with one line."""
+        return cast(dict[str, str], self._to.get("/recipes"))
+
+    def recipe(self, name: str) -> results.Recipe:
+        """A recipe with its parameters."""
+        return cast(results.Recipe, self._to.get(f"/recipes/{part(name)}"))
+
+    def start_recipe(self, name: str, params: Mapping[str, Any]) -> list[results.Job]:
+        """Queue a recipe's jobs."""
+        return cast(list[results.Job], self._to.post(f"/recipes/{part(name)}", {"params": dict(params)}))
+
+
+class Users(Noun):
+    """/users and /audit."""
+
+    def list(self) -> "Sequence[results.User]":
+        """Every account."""
+        return cast(Sequence[results.User], self._to.get("/users"))
+
+    def create(self, name: str, role: str, *, password: str = "", mail: str = "") -> results.User:
+        """One more account."""
+        return cast(
+            results.User,
+            self._to.post("/users", {"name": name, "role": role, "password": password, "mail": mail}),
+        )
+
+    def get(self, ref: str) -> results.User:
+        """One account."""
+        return cast(results.User, self._to.get(f"/users/{part(ref)}"))
+
+    def set_role(self, ref: str, role: str) -> results.User:
+        """Another role."""
+        return cast(results.User, self._to.put(f"/users/{part(ref)}/role", {"role": role}))
+
+    def set_password(self, ref: str, password: str) -> None:
+        """Another password."""
+        self._to.put(f"/users/{part(ref)}/password", {"password": password})
+
+    def disable(self, ref: str) -> results.User:
+        """Nothing that this account has opens a door any more."""
+        return cast(results.User, self._to.post(f"/users/{part(ref)}/disable"))
+
+    def tokens(self, ref: str) -> Sequence[results.Token]:
+        """The API tokens of an account."""
+        return cast(Sequence[results.Token], self._to.get(f"/users/{part(ref)}/tokens"))
+
+    def make_token(self, ref: str, name: str, *, days: float = 0) -> str:
+        """A new API token's text, shown this once."""
+        return str(self._to.post(f"/users/{part(ref)}/tokens", {"name": name, "days": days})["token"])
+
+    def revoke(self, token_id: str) -> None:
+        """Make a token worthless."""
+        self._to.delete(f"/users/tokens/{part(token_id)}")
+
+    def audit(
+        self, *, who: str = "", action: str = "", limit: int = 100, offset: int = 0
+    ) -> Sequence[results.AuditLine]:
+        """Who did what, newest first."""
+        found = self._to.get("/audit", who=who, action=action, limit=limit, offset=offset)
+        return cast(Sequence[results.AuditLine], found)
+
+
+def ended(job: results.Job) -> bool:
+    """Whether nothing follows for a job."""
+    return job["state"] in ("done", "failed", "cancelled")
+
+
+def follow(connection: Connection, job_ids: Sequence[str], *, every: float = 1.0) -> Iterator[results.Job]:
+    """Each of the jobs whenever it changed, until all have ended. Wakes on events, and looks at progress in between."""
+    jobs = Jobs(connection)
+    cursor = int(connection.get("/health")["event"])
+    seen: dict[str, results.Job] = {}
+    while True:
+        for job_id in job_ids:
+            if job_id in seen and ended(seen[job_id]):
+                continue
+            job = jobs.get(job_id)
+            if seen.get(job_id) != job:
+                seen[job_id] = job
+                yield job
+        if all(ended(seen[job_id]) for job_id in job_ids):
+            return
+        cursor = int(connection.wait("/events", every, after=cursor, wait=every)["cursor"])

@@ -1,0 +1,244 @@
+"""What the server answers with, as typed dictionaries; `faces/api/views.py` is the other side, and a test compares."""
+
+from typing import Any, TypedDict
+
+
+class Job(TypedDict):
+    """A job as it stands."""
+
+    id: str
+    name: str
+    flow: str
+    step: str
+    cls: str
+    owner: str
+    project: str
+    state: str
+    reason: str
+    doing: str
+    step_now: int
+    step_total: int
+    fence: int
+    preemptions: int
+    failures: int
+    key: str
+    outputs: dict[str, str]
+    submitted: float
+    started: float
+    ended: float
+    spec: dict[str, Any]
+
+
+class Attempt(TypedDict):
+    """One try at a job."""
+
+    job: str
+    fence: int
+    node: str
+    gpu_ids: list[int]
+    started: float
+    ended: float
+    outcome: str
+    reason: str
+
+
+class Log(TypedDict):
+    """A piece of a log, and where to go on from."""
+
+    text: str
+    offset: int
+
+
+class Array(TypedDict):
+    """A named, typed array of a bundle."""
+
+    type: str
+    items: list[Any]
+
+
+class Lineage(TypedDict):
+    """What made a bundle."""
+
+    step: str
+    params: dict[str, Any]
+    inputs: list[tuple[str, str]]
+    code: str
+    job: str
+
+
+class Bundle(TypedDict):
+    """A bundle without its arrays."""
+
+    uuid: str
+    name: str
+    kind: str
+    key: str
+    digest: str
+    created: float
+    tags: dict[str, str]
+    project: str
+    derived: bool
+
+
+class BundleDetail(Bundle):
+    """A bundle with its arrays and what made it."""
+
+    arrays: dict[str, Array]
+    lineage: Lineage
+
+
+class Graph(TypedDict):
+    """Bundles and what was made from what: (made, from, input name)."""
+
+    nodes: list[Bundle]
+    edges: list[tuple[str, str, str]]
+
+
+class Upload(TypedDict):
+    """An upload that waits to be used."""
+
+    upload: str
+    files: int
+    size: int
+
+
+class Event(TypedDict):
+    """One line of the feed."""
+
+    number: int
+    at: float
+    kind: str
+    subject: str
+    project: str
+    data: dict[str, Any]
+
+
+class EventPage(TypedDict):
+    """Events, and where to go on from."""
+
+    events: list[Event]
+    cursor: int
+
+
+class Identity(TypedDict):
+    """Who is signed in."""
+
+    id: str
+    name: str
+    role: str
+    projects: dict[str, str]
+
+
+class Context(TypedDict):
+    """A named set of bundles."""
+
+    name: str
+    remote: str
+    created: float
+    in_use: bool
+
+
+class Project(TypedDict):
+    """A project."""
+
+    id: str
+    name: str
+    created: float
+    owner: str
+    data: str
+
+
+class Class(TypedDict):
+    """One of a project's classes."""
+
+    name: str
+    position: int
+    colour: str
+    key: str
+
+
+class Label(TypedDict):
+    """What was said of an image."""
+
+    id: str
+    image: str
+    label: str
+    by: str
+    at: float
+    source: str
+
+
+class LabelAsked(TypedDict, total=False):
+    """What somebody says of an image: `id`, `image`, `label`, and perhaps `source`."""
+
+    id: str
+    image: str
+    label: str
+    source: str
+
+
+class Member(TypedDict):
+    """A user in a project."""
+
+    user: str
+    name: str
+    role: str
+
+
+class Recipe(TypedDict):
+    """A ready flow."""
+
+    name: str
+    about: str
+    parameters: dict[str, Any]
+
+
+class User(TypedDict):
+    """An account."""
+
+    id: str
+    name: str
+    role: str
+    mail: str
+    created: float
+    disabled: bool
+    has_password: bool
+
+
+class Token(TypedDict):
+    """What is known of an API token."""
+
+    id: str
+    name: str
+    created: float
+    expires: float
+    used: float
+
+
+class AuditLine(TypedDict):
+    """Somebody did something."""
+
+    number: int
+    at: float
+    who: str
+    action: str
+    subject: str
+    outcome: str
+    data: dict[str, Any]
+
+
+class Check(TypedDict):
+    """One thing that doctor looked at."""
+
+    name: str
+    ok: str
+    sentence: str
+    hint: str
+
+
+class Health(TypedDict):
+    """The service answers."""
+
+    status: str
+    version: str
+    event: int
