@@ -7,6 +7,7 @@ Coordinates run from -1 to 1 across the picture; a leaf has its own (`along` its
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,7 @@ def _grid(size: int) -> tuple[Floats, Floats]:
     return axis[None, None, :], axis[None, :, None]
 
 
-def _step(value: Floats, width: float | Floats) -> Floats:
+def _step(value: NDArray[np.floating[Any]], width: float | Floats) -> Floats:
     """0 below 0, 1 above `width`, smooth between."""
     t = np.clip(value / width, 0, 1)
     return np.asarray(t * t * (3 - 2 * t), dtype=np.float32)
@@ -91,6 +92,10 @@ def _step(value: Floats, width: float | Floats) -> Floats:
 
 def _over(under: Floats, over: Floats, mask: Floats) -> Floats:
     return under + (over - under) * mask[..., None]
+
+
+def _shaded(picture: Floats, shade: Floats) -> Floats:
+    return np.asarray(picture * np.clip(shade, 0.25, 2)[..., None], dtype=np.float32)
 
 
 def _tint(base: tuple[float, float, float], shade: Floats) -> Floats:
@@ -130,17 +135,17 @@ def _soil(count: int, size: int, rng: Rng) -> Floats:
 
 def _grass(count: int, size: int, rng: Rng) -> Floats:
     blades = _streaks(rng, count, size, 70, 8)
-    return _colours(rng, count, (0.14, 0.30, 0.09), (0.34, 0.46, 0.16)) * np.clip(1 + blades, 0.2, 2)[..., None]
+    return _shaded(_colours(rng, count, (0.14, 0.30, 0.09), (0.34, 0.46, 0.16)), 1 + blades)
 
 
 def _straw(count: int, size: int, rng: Rng) -> Floats:
     stalks = _streaks(rng, count, size, 52, 5)
-    return _colours(rng, count, (0.50, 0.41, 0.24), (0.72, 0.62, 0.42)) * np.clip(0.9 + stalks, 0.3, 2)[..., None]
+    return _shaded(_colours(rng, count, (0.50, 0.41, 0.24), (0.72, 0.62, 0.42)), 0.9 + stalks)
 
 
 def _bokeh(count: int, size: int, rng: Rng) -> Floats:
     blur = 0.25 * _noise(rng, count, size, 4) + 0.15 * _noise(rng, count, size, 8)
-    return _colours(rng, count, (0.08, 0.15, 0.08), (0.40, 0.48, 0.30)) * np.clip(1 + blur, 0.3, 2)[..., None]
+    return _shaded(_colours(rng, count, (0.08, 0.15, 0.08), (0.40, 0.48, 0.30)), 1 + blur)
 
 
 def _streaks(rng: Rng, count: int, size: int, fine: int, coarse: int) -> Floats:
@@ -189,7 +194,7 @@ def _leaf_colour(leaf: Leaf, rng: Rng) -> Floats:
     green = _colours(rng, count, (0.14, 0.33, 0.09), (0.38, 0.55, 0.18)) * shade[..., None]
     strength = np.clip(_uniform(rng, count, 0.2, 0.7) * rib + _uniform(rng, count, 0.05, 0.35) * veins, 0, 1)
     pale = _colours(rng, count, (0.45, 0.58, 0.25), (0.75, 0.78, 0.48))
-    return green + (pale - green) * strength[..., None]
+    return _over(green, pale, strength)
 
 
 # Diseases: (leaf, colour) -> (colour, mask) --------------------------------------------------------------------
@@ -206,7 +211,7 @@ def _spots(leaf: Leaf, rng: Rng, most: int, small: float, large: float) -> Float
         radius = _uniform(rng, count, small, large)
         stretch = _uniform(rng, count, 0.75, 1.3)
         away = np.sqrt(((leaf.along - along) * stretch) ** 2 + (leaf.across - across) ** 2)
-        shown = (number < wanted)[:, None, None]
+        shown = np.less(number, wanted)[:, None, None]
         depth = np.where(shown, np.maximum(depth, 1 - away / radius), depth)
     return depth
 
@@ -294,7 +299,7 @@ def _cast_shadow(picture: Floats, leaf: Leaf, rng: Rng) -> Floats:
     shift = max(1, size // 24)
     away = (int(rng.integers(-shift, shift + 1)), shift)
     shadow = ndimage.uniform_filter(np.roll(leaf.mask, away, axis=(1, 2)), size=(1, shift + 1, shift + 1))
-    return picture * (1 - _uniform(rng, count, 0.2, 0.6) * shadow)[..., None]
+    return _shaded(picture, 1 - _uniform(rng, count, 0.2, 0.6) * shadow)
 
 
 def _occlude(picture: Floats, rng: Rng) -> Floats:

@@ -1,0 +1,226 @@
+"""Where images come from: a folder, an archive, a CSV manifest, or the folder of an upload.
+
+`open_source` looks at a path and lists what it holds: each image with its name, and the class, split and other
+columns that its place or the manifest gives it.
+"""
+
+import contextlib
+import csv
+import io
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from seedbed.assets.data.archives import is_archive, unpack
+from seedbed.assets.data.limits import Limits
+from seedbed.base.errors import InvalidInput, NotFound, Unsafe
+from seedbed.base.files import inside
+
+MANIFEST = "manifest.csv"
+IMAGE_SUFFIXES = frozenset(
+    f".{suffix}"
+    for suffix in (
+        *("jpg", "jpeg", "jpe", "jfif", "mpo", "png", "webp", "tif", "tiff", "gif", "bmp"),
+        *("avif", "heic", "heif", "ppm", "pgm", "pbm", "pnm", "jp2", "j2k"),
+    )
+)
+_SPLITS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("test", "testing"), "test"),
+    **dict.fromkeys(("val", "valid", "validation"), "validation"),
+}
+_FILE_COLUMNS = ("file", "path", "filename", "file_name", "image", "name")
+_CLASS_COLUMNS = ("class", "label", "category", "species")
+_IGNORED = {"thumbs.db", "desktop.ini", "__macosx"}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One file that should be an image."""
+
+    name: str
+    path: Path
+    klass: str = ""
+    split: str = ""
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a path holds. `owned` files are our own unpacked copies and may be moved; others are only read."""
+
+    items: tuple[Item, ...]
+    owned: bool = False
+    not_images: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # named by the manifest, but not there
+    outside: tuple[str, ...] = ()  # symbolic links that lead out of the folder, which are not followed
+    damaged: tuple[str, ...] = ()  # entries of an archive whose bytes are broken
+
+
+@contextlib.contextmanager
+def open_source(path: Path, scratch: Path, *, limits: Limits | None = None) -> Iterator[Source]:
+    """List the images of a folder, archive or CSV manifest; archives are unpacked under `scratch` meanwhile.
+
+    A folder (or archive) that holds a manifest.csv at its top is read by that manifest; an upload's archives are
+    opened too. On leaving, `scratch` is gone.
+    """
+    limits = limits or Limits()
+    try:
+        source = _look(path, scratch, limits)
+        if not source.items:
+            raise InvalidInput(
+                f"There are no images in {path.name or path}.",
+                hint=f"Images are files that end in {', '.join(sorted(IMAGE_SUFFIXES)[:6])} and the like.",
+                problems=[f"'{name}' is named but not there" for name in source.missing[:20]],
+            )
+        yield source
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _look(path: Path, scratch: Path, limits: Limits) -> Source:
+    if path.is_dir():
+        archives = sorted(file for file in path.iterdir() if file.is_file() and is_archive(file))
+        tables = [file for file in path.iterdir() if file.suffix.lower() in (".csv", ".tsv")]
+        if archives:
+            return _with_archives(path, archives, scratch, limits)
+        return _read_manifest(tables[0]) if _is_manifest(tables) else _read_folder(path)
+    if not path.exists():
+        raise NotFound(
+            f"There is no file or folder {path}.", hint="Check the path; it is read on the machine that runs."
+        )
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return _read_manifest(path)
+    if is_archive(path):
+        return _read_archive(path, scratch / "0", limits)
+    raise InvalidInput(f"'{path.name}' is no folder, archive or CSV.", hint="Give a folder, .zip, .tar(.gz) or .csv.")
+
+
+def _is_manifest(tables: Sequence[Path]) -> bool:
+    return len(tables) == 1 and tables[0].name.lower() == MANIFEST
+
+
+def _with_archives(folder: Path, archives: Sequence[Path], scratch: Path, limits: Limits) -> Source:
+    """An upload: archives, beside loose images perhaps."""
+    parts = [_read_archive(archive, scratch / str(number), limits) for number, archive in enumerate(archives)]
+    if len(archives) > 1 or any(file not in archives for file in folder.iterdir()):
+        loose = _read_folder(folder)
+        others = tuple(name for name in loose.not_images if folder / name not in archives)
+        names = [f"{archive.name}/" for archive in archives]
+        parts = [_renamed(part, name) for part, name in zip(parts, names, strict=True)]
+        parts.append(Source(loose.items, not_images=others, outside=loose.outside))
+    return Source(
+        items=tuple(sorted((item for part in parts for item in part.items), key=lambda item: item.name)),
+        owned=False,
+        not_images=tuple(name for part in parts for name in part.not_images),
+        missing=tuple(name for part in parts for name in part.missing),
+        outside=tuple(name for part in parts for name in part.outside),
+        damaged=tuple(name for part in parts for name in part.damaged),
+    )
+
+
+def _renamed(source: Source, prefix: str) -> Source:
+    items = tuple(Item(prefix + i.name, i.path, i.klass, i.split, i.extra) for i in source.items)
+    return Source(
+        items,
+        not_images=tuple(prefix + name for name in source.not_images),
+        missing=tuple(prefix + name for name in source.missing),
+        damaged=tuple(prefix + name for name in source.damaged),
+    )
+
+
+def _read_archive(archive: Path, folder: Path, limits: Limits) -> Source:
+    """Images of an archive; a single folder around everything is taken off first, as packers like to add one."""
+    damaged = unpack(archive, folder, limits)
+    inner = [path for path in folder.iterdir() if not _is_ignored(path.name)]
+    wrapped = len(inner) == 1 and inner[0].is_dir() and inner[0].name.lower() not in _SPLITS
+    root = inner[0] if wrapped else folder
+    tables = [file for file in root.iterdir() if file.suffix.lower() in (".csv", ".tsv")]
+    found = _read_manifest(tables[0]) if _is_manifest(tables) else _read_folder(root)
+    return Source(found.items, True, found.not_images, found.missing, found.outside, tuple(damaged))
+
+
+def _read_folder(root: Path) -> Source:
+    items, not_images, outside = [], [], []
+    for path in _walk(root):
+        name = path.relative_to(root).as_posix()
+        if path.is_symlink() and (path.is_dir() or not path.resolve().is_relative_to(root.resolve())):
+            outside.append(name)
+        elif path.is_file() and (path.suffix.lower() in IMAGE_SUFFIXES or not path.suffix):
+            items.append(_placed(name, path))
+        else:
+            not_images.append(name)
+    return Source(tuple(items), not_images=tuple(not_images), outside=tuple(outside))
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    """Every file and every symbolic link under a folder, sorted, without those that systems hide."""
+    for here, folders, files in os.walk(root):
+        linked = [name for name in folders if (Path(here) / name).is_symlink()]
+        folders[:] = sorted(name for name in folders if name not in linked and not _is_ignored(name))
+        for name in sorted(files + linked):
+            if not _is_ignored(name):
+                yield Path(here) / name
+
+
+def _is_ignored(name: str) -> bool:
+    return name.startswith(".") or name.lower() in _IGNORED
+
+
+def _placed(name: str, path: Path) -> Item:
+    """Class and split by the folders above a file: [train|test|validation/][class/...]file."""
+    folders = list(PurePosixPath(name).parts[:-1])
+    split = _SPLITS.get(folders[0].lower(), "") if folders else ""
+    if split:
+        folders.pop(0)
+    return Item(name, path, folders[0] if folders else "", split)
+
+
+def _read_manifest(table: Path) -> Source:
+    """Images named by a CSV: a file column, then class and split where there are any, and the rest kept as it is."""
+    text = _text_of(table)
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
+    columns = {name.strip().lower(): name for name in reader.fieldnames or () if name}
+    file_column = next((columns[name] for name in _FILE_COLUMNS if name in columns), None)
+    if file_column is None:
+        raise InvalidInput(
+            f"{table.name} has no column that names the files.",
+            hint=f"Call it 'file'. Its columns are: {', '.join(columns) or 'none'}.",
+        )
+    class_column = next((columns[name] for name in _CLASS_COLUMNS if name in columns), "")
+    split_column = columns.get("split", "")
+    rest = [name for name in columns.values() if name not in (file_column, class_column, split_column)]
+    items: dict[str, Item] = {}
+    missing, outside = [], []
+    for row in reader:
+        name = (row[file_column] or "").strip().replace("\\", "/")
+        try:
+            path = inside(table.parent, name)
+        except (Unsafe, ValueError):
+            outside.append(name)
+            continue
+        if not name or not path.is_file():
+            missing.append(name or f"(line {reader.line_num}: no file)")
+            continue
+        split = (row.get(split_column) or "").strip().lower() if split_column else ""
+        extra = {column.strip(): (row[column] or "").strip() for column in rest}
+        klass = (row[class_column] or "").strip() if class_column else ""
+        items.setdefault(name, Item(name, path, klass, _SPLITS.get(split, ""), extra))
+    if outside:
+        raise Unsafe(
+            f"{table.name} names {len(outside)} files outside its own folder.",
+            hint="Put the CSV beside the images, or above them, and name them relative to it.",
+            problems=[f"'{name}'" for name in outside[:20]],
+        )
+    return Source(tuple(items[name] for name in sorted(items)), missing=tuple(missing))
+
+
+def _text_of(table: Path) -> str:
+    data = table.read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")  # what spreadsheets write
