@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import OperationalError
 
+from seedbed.assets.db.wake import Bell, PostgresBell, SqliteBell
 from seedbed.base.errors import DiskFull, Unavailable
 
 _AFTER_COMMIT = "seedbed.after_commit"
@@ -24,6 +25,7 @@ class Database:
         self.url = url
         self.dialect = "sqlite" if url.startswith("sqlite") else "postgresql"
         self._engine = _sqlite(url) if self.dialect == "sqlite" else _postgresql(url)
+        self.bell = _bell(self)
 
     @property
     def engine(self) -> Engine:
@@ -36,8 +38,12 @@ class Database:
         with _in_words(), self._engine.connect() as connection:
             if self.dialect == "sqlite":
                 connection.exec_driver_sql("BEGIN")
-            yield connection
-            connection.rollback()
+            else:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            try:
+                yield connection
+            finally:
+                connection.rollback()
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
@@ -64,7 +70,14 @@ class Database:
 
     def dispose(self) -> None:
         """Close every connection."""
+        self.bell.close()
         self._engine.dispose()
+
+
+def _bell(database: Database) -> Bell:
+    if database.dialect == "sqlite":
+        return SqliteBell(database.engine.url.database or "")
+    return PostgresBell(database.engine)
 
 
 def _sqlite(url: str) -> Engine:

@@ -13,11 +13,12 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    text,
 )
 
 metadata = MetaData(
     naming_convention={
-        "ix": "ix_%(column_0_N_label)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
         "fk": "fk_%(table_name)s_%(column_0_N_name)s",
         "pk": "pk_%(table_name)s",
@@ -73,16 +74,35 @@ bundles = Table(
     Column("created", Float, nullable=False),
     Column("project", Text, nullable=False),
     Column("derived", Boolean, nullable=False),
+    Column("latest", Boolean, nullable=False),  # the newest of its name in its project
     Column("step", Text, nullable=False),
+    Column("params", JSON, nullable=False),
+    Column("code", Text, nullable=False),
     Column("job", Text, nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("manifest", Text, nullable=False),  # digest of the manifest file's text
     Index(None, "name", "created", "uuid"),
     Index(None, "kind", "created", "uuid"),
+    Index(None, "project", "kind", "created", "uuid"),
     Index(None, "project", "created", "uuid"),
     Index(None, "created", "uuid"),
     Index(None, "digest"),
 )
+
+# What a listing shows when nobody asked for old versions: the same orders, over the newest of each name alone.
+for _name, _columns in {
+    "ix_bundles_latest": ("created", "uuid"),
+    "ix_bundles_latest_kind": ("kind", "created", "uuid"),
+    "ix_bundles_latest_project": ("project", "created", "uuid"),
+    "ix_bundles_latest_project_kind": ("project", "kind", "created", "uuid"),
+    "ix_bundles_latest_name": ("name", "project"),
+}.items():
+    Index(
+        _name,
+        *(bundles.c[column] for column in _columns),
+        sqlite_where=text("latest = 1"),
+        postgresql_where=text("latest"),
+    )
 
 bundle_files = Table(
     "bundle_files",
@@ -109,7 +129,8 @@ bundle_tags = Table(
     Column("uuid", Text, ForeignKey("bundles.uuid", ondelete="CASCADE"), primary_key=True),
     Column("tag", Text, primary_key=True),
     Column("value", Text, nullable=False),
-    Index(None, "tag", "value"),
+    Column("created", Float, nullable=False),  # the bundle's, so that the newest with a tag are found without sorting
+    Index(None, "tag", "value", "created", "uuid"),
 )
 
 tombstones = Table(
@@ -134,7 +155,9 @@ context_bundles = Table(
     Column("context", Text, ForeignKey("contexts.name", ondelete="CASCADE"), primary_key=True),
     Column("uuid", Text, ForeignKey("bundles.uuid", ondelete="CASCADE"), primary_key=True),
     Column("pushed", Boolean, nullable=False),
+    Column("created", Float, nullable=False),  # the bundle's, for the same reason
     Index(None, "uuid"),
+    Index(None, "context", "created", "uuid"),
 )
 
 remote_deletions = Table(  # copies at a remote that still have to go because their bundle was deleted here

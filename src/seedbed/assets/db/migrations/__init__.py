@@ -1,0 +1,1 @@
+"""Changes of the schema, in order, run by seedbed.assets.db.schema."""
