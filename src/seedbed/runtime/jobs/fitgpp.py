@@ -1,16 +1,17 @@
 """FitGpp: Fitting Grace Period Preemption (Yabuuchi, Taniwaki and Omura, OpML'19, p. 27)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from seedbed.base.clock import Instant
+from seedbed.base.resources import Resources
 from seedbed.runtime.executors.protocol import Node
 from seedbed.runtime.jobs.policy import Decision, Running, Waiting
 from seedbed.runtime.jobs.room import Room, walk
 from seedbed.runtime.jobs.spec import JobClass
 
-Score = Callable[[Running], float]
+_NOTHING = Resources(0.0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -55,71 +56,85 @@ class FitGpp:
     ) -> Decision:
         """Start what fits, TE jobs first; make room for the TE jobs that do not."""
         order = sorted(queue, key=lambda job: (job.cls is not JobClass.TE, job.position, job.id))
-        sizes = relative_sizes(running, nodes)
-        asked: set[str] = set()
+        return walk(order, running, nodes, _Choice(self, running, nodes).make_room)
 
-        def make_room(newcomer: Waiting, rooms: Sequence[Room]) -> tuple[Room, list[Running]] | None:
-            if newcomer.cls is not JobClass.TE:
-                return None
-            score = self.scores([job for job in running if not job.stopping and job.id not in asked], sizes)
-            made = self._victim(newcomer, rooms, score) or self._victims(newcomer, rooms, score)
-            asked.update(job.id for job in (made[1] if made else ()))
-            return made
+    def scores(self, peers: Sequence[Running], sizes: Mapping[str, float]) -> dict[str, float]:
+        """Equation 1 over the running BE jobs, given each one's |D|."""
+        largest = max((sizes[job.id] for job in peers), default=0.0) or math.inf
+        longest = max((job.grace for job in peers), default=0.0) or math.inf
+        return {job.id: sizes[job.id] / largest + self.weight * job.grace / longest for job in peers}
 
-        return walk(order, running, nodes, make_room)
 
-    def scores(self, running: Sequence[Running], sizes: dict[str, float]) -> Score:
-        """Equation 1 over the running BE jobs, given each job's |D|."""
-        peers = [job for job in running if job.cls is JobClass.BE]
-        largest = max((sizes[job.id] for job in peers), default=0.0)
-        longest = max((job.grace for job in peers), default=0.0)
+class _Choice:
+    """Chooses victims during one decision; knows who was chosen already."""
 
-        def score(job: Running) -> float:
-            size = sizes[job.id] / largest if largest else 0.0
-            return size + (self.weight * job.grace / longest if longest else 0.0)
+    def __init__(self, policy: FitGpp, running: Sequence[Running], nodes: Sequence[Node]) -> None:
+        self.policy = policy
+        self.sizes = relative_sizes(running, nodes)
+        latest_first = sorted(running, key=lambda job: (job.started, job.id), reverse=True)
+        self.peers = [job for job in latest_first if job.cls is JobClass.BE and not job.stopping]
+        self.costs: dict[str, tuple[float, int]] = {}  # the score of each peer, and its place among equals
+        self.candidates: dict[str, list[Running]] = {node.name: [] for node in nodes}
+        self.all_of: dict[str, Resources] = {node.name: _NOTHING for node in nodes}  # what all candidates would free
+        for job in self.peers:
+            if job.preemptions < policy.max_preemptions and job.node in self.candidates:
+                self.candidates[job.node].append(job)
+                self.all_of[job.node] = self.all_of[job.node] + job.demand
 
-        return score
-
-    def _victim(self, newcomer: Waiting, rooms: Sequence[Room], score: Score) -> tuple[Room, list[Running]] | None:
-        """Equation 2."""
-        candidates = [
-            (room, job)
-            for room in rooms
-            for job in room.jobs
-            if self._may_preempt(job) and newcomer.demand.fits_in(room.later + job.demand)
-        ]
-        if not candidates:
+    def make_room(self, newcomer: Waiting, rooms: Sequence[Room]) -> tuple[Room, list[Running]] | None:
+        """Which jobs stop, on which node."""
+        if newcomer.cls is not JobClass.TE:
             return None
-        room, victim = min(candidates, key=lambda pair: _order(pair[1], score))
+        missing = [(room, newcomer.demand - room.later) for room in rooms]
+        missing = [(room, amount) for room, amount in missing if amount.fits_in(self.all_of[room.node.name])]
+        if not missing:
+            return None
+        if not self.costs:
+            scores = self.policy.scores(self.peers, self.sizes)
+            self.costs = {name: (score, place) for place, (name, score) in enumerate(scores.items())}
+        room, victims = self.one(missing) or self.several(missing)
+        for job in victims:
+            self.peers.remove(job)
+            self.candidates[job.node].remove(job)
+            self.all_of[job.node] = self.all_of[job.node] - job.demand
+        self.costs = {}  # the maxima may have changed
+        return room, victims
+
+    def one(self, missing: Sequence[tuple[Room, Resources]]) -> tuple[Room, list[Running]] | None:
+        """Equation 2: D_TE - N is what is missing."""
+        eligible = [
+            (self.costs[job.id], room, job)
+            for room, amount in missing
+            for job in self.candidates[room.node.name]
+            if amount.fits_in(job.demand)
+        ]
+        if not eligible:
+            return None
+        _, room, victim = min(eligible, key=lambda option: option[0])
         return room, [victim]
 
-    def _victims(self, newcomer: Waiting, rooms: Sequence[Room], score: Score) -> tuple[Room, list[Running]] | None:
-        """Several jobs of one node, where no single one is enough."""
-        options = [(room, victims) for room in rooms if (victims := self._enough(newcomer, room, score))]
+    def several(self, missing: Sequence[tuple[Room, Resources]]) -> tuple[Room, list[Running]]:
+        """The fewest jobs of one node, where no single one is enough."""
+        options = [(room, self.enough(amount, self.candidates[room.node.name])) for room, amount in missing]
         return min(
             options,
-            key=lambda option: (len(option[1]), sum(score(job) for job in option[1]), option[0].node.name),
-            default=None,
+            key=lambda option: (len(option[1]), sum(self.costs[job.id][0] for job in option[1]), option[0].node.name),
         )
 
-    def _enough(self, newcomer: Waiting, room: Room, score: Score) -> list[Running]:
+    def enough(self, amount: Resources, candidates: Sequence[Running]) -> list[Running]:
+        """From the lowest score up until it is enough, without those that are then not needed."""
         victims: list[Running] = []
-        made = room.later
-        for job in sorted(filter(self._may_preempt, room.jobs), key=lambda job: _order(job, score)):
+        made = _NOTHING
+        for job in sorted(candidates, key=lambda job: self.costs[job.id]):
+            if amount.fits_in(made):
+                break
             victims.append(job)
             made = made + job.demand
-            if newcomer.demand.fits_in(made):
-                break
-        else:
-            return []
         for job in reversed(victims[:-1]):
-            if newcomer.demand.fits_in(made - job.demand):
+            if amount.fits_in(made - job.demand):
                 victims.remove(job)
                 made = made - job.demand
         return victims
-
-    def _may_preempt(self, job: Running) -> bool:
-        return job.cls is JobClass.BE and job.preemptions < self.max_preemptions
 
 
 def relative_sizes(running: Sequence[Running], nodes: Sequence[Node]) -> dict[str, float]:
@@ -129,8 +144,3 @@ def relative_sizes(running: Sequence[Running], nodes: Sequence[Node]) -> dict[st
         job.id: math.hypot(*job.demand.relative_to(capacities[job.node])) if job.node in capacities else 0.0
         for job in running
     }
-
-
-def _order(job: Running, score: Score) -> tuple[float, float, tuple[int, ...]]:
-    """Least score first; of equal ones the last started, then the largest id."""
-    return score(job), -job.started, tuple(-ord(letter) for letter in job.id)

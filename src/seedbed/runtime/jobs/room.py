@@ -16,8 +16,6 @@ from seedbed.base.resources import Resources, show_size
 from seedbed.runtime.executors.protocol import Node
 from seedbed.runtime.jobs.policy import Decision, Placement, Running, Waiting
 
-_NOTHING = Resources(0.0, 0, 0)
-
 
 class Room:
     """What one node has free, what is coming free, and what of it is promised."""
@@ -25,41 +23,44 @@ class Room:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.free = node.capacity
-        self.promised = _NOTHING
+        self.later = node.capacity  # what is free or coming free, and not promised to anyone
         self.jobs: list[Running] = []
         self.stopping: list[Running] = []
         self.held = False
 
     @property
-    def later(self) -> Resources:
-        """What is free or coming free, and not promised to anyone."""
-        return sum((job.demand for job in self.stopping), self.free) - self.promised
-
-    @property
     def now(self) -> Resources:
         """What can be given away now without breaking a promise."""
-        later = self.later
-        return Resources(
-            min(self.free.cpus, later.cpus), min(self.free.memory, later.memory), min(self.free.gpus, later.gpus)
-        )
+        free, later = self.free, self.later
+        return Resources(min(free.cpus, later.cpus), min(free.memory, later.memory), min(free.gpus, later.gpus))
+
+    def can_take(self, demand: Resources) -> bool:
+        """Whether a demand fits into that."""
+        return demand.fits_in(self.free) and demand.fits_in(self.later)
 
     def add(self, job: Running) -> None:
         """Count a job that runs here."""
         self.free = self.free - job.demand
-        (self.stopping if job.stopping else self.jobs).append(job)
+        if job.stopping:
+            self.stopping.append(job)
+        else:
+            self.later = self.later - job.demand
+            self.jobs.append(job)
 
     def take(self, demand: Resources) -> None:
         """Give room to a job that starts."""
         self.free = self.free - demand
+        self.later = self.later - demand
 
     def promise(self, demand: Resources) -> None:
         """Keep room for a job until it is free."""
-        self.promised = self.promised + demand
+        self.later = self.later - demand
 
     def empty(self, job: Running) -> None:
         """Count on the room of a job that is being asked to stop."""
         self.jobs.remove(job)
         self.stopping.append(job)
+        self.later = self.later + job.demand
 
 
 MakeRoom = Callable[[Waiting, Sequence[Room]], tuple[Room, list[Running]] | None]
@@ -118,7 +119,7 @@ class _Walk:
 
     def _place(self, job: Waiting, rooms: list[Room]) -> str:
         """Start the job, or say why it waits."""
-        if fitting := [room for room in rooms if job.demand.fits_in(room.now)]:
+        if fitting := [room for room in rooms if room.can_take(job.demand)]:
             room = min(fitting, key=_emptiness)
             room.take(job.demand)
             self.decision.start.append(Placement(job.id, room.node.name))
