@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from seedbed.base.errors import InvalidInput
+from seedbed.methods.learn.augment import Strength
 
 
 @dataclass(frozen=True)
@@ -14,14 +15,18 @@ class TrainSettings:
     classes: tuple[str, ...] = ()  # names, in the order of the labels' numbers
     start: str = "efficientnet_lite0.imagenet"  # a card's name or a timm name
     weights: Literal["pretrained", "none"] = "pretrained"
-    algorithm: str = "fixmatch"
+    algorithm: str = "steady"
     options: Mapping[str, float] = field(default_factory=dict)  # of the algorithm
     size: int = 64  # side of the images in pixels
     steps: int = 240
     labelled_batch: int = 16
     unlabelled_batch: int = 48
     learning_rate: float = 1e-3
+    head_rate: float = 5.0  # the fresh head learns this many times faster
     weight_decay: float = 0.01
+    clip: float = 1.0  # largest norm of a gradient
+    batch_norm: Literal["auto", "frozen", "learn"] = "auto"  # its statistics; auto: frozen where weights are pretrained
+    augment: Strength = field(default_factory=Strength)
     warmup: float = 0.1  # share of the steps
     ema: float = 0.98
     held_out: float = 0.2  # share of the labels kept for evaluation, where a class has `few` or more

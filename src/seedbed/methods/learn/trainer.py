@@ -1,14 +1,33 @@
 """Training: images and a few labels in, a model out."""
 
-from dataclasses import dataclass
+import json
+import math
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from seedbed.base.run import RunContext
+from seedbed.assets.zoo.builder import Backbone, build_backbone
+from seedbed.base.errors import Conflict, Failed
+from seedbed.base.ids import digest_of, digest_of_bytes
+from seedbed.base.run import RunContext, Stopped
+from seedbed.methods.learn.algorithm import Batch, Outcome, make_algorithm
+from seedbed.methods.learn.augment import View, augment
+from seedbed.methods.learn.devices import choose_device
+from seedbed.methods.learn.draws import Key, order
+from seedbed.methods.learn.learner import Learner, load_tensors, save_tensors
 from seedbed.methods.learn.model import Model
-from seedbed.methods.learn.pixels import Images
+from seedbed.methods.learn.pixels import Images, normalise
+from seedbed.methods.learn.pool import Parts, Pool, check_task, divide
 from seedbed.methods.learn.settings import TrainSettings
+
+_PROGRESS = "progress.json"
+_SETTLED = 0.995  # share of unchanged answers at which a model counts as settled
+_JUDGES = 384  # unlabelled images whose answers are watched when no labels are held out
 
 
 @dataclass(frozen=True)
@@ -16,12 +35,227 @@ class Trained:
     """The model that training kept, and how it came about."""
 
     model: Model
-    step: int  # at which the kept weights were
-    steps: int  # that were done in all
+    step: int  # whose weights were kept
+    steps: int  # done in all
     criterion: str  # what the kept weights were chosen by
-    metrics: dict[str, float]
+    metrics: dict[str, float]  # at the kept step
+
+
+@dataclass
+class Progress:
+    """How far a run is, and the best that it has seen."""
+
+    step: int = 0
+    best_step: int = 0
+    best_score: float = -1.0
+    waited: int = 0  # evaluations since something happened
+    finished: bool = False
+    metrics: dict[str, float] = field(default_factory=dict)  # of the kept weights
+    fingerprint: str = ""
 
 
 def train(images: Images, labels: NDArray[np.integer], settings: TrainSettings, run: RunContext) -> Trained:
-    """Train a model on uint8 images (number, height, width, 3) and their labels; -1 marks an unlabelled image."""
-    raise NotImplementedError
+    """Train a model on uint8 images (number, height, width, 3) and their labels; -1 marks an unlabelled image.
+
+    Reports metrics with step and total, makes checkpoints every so many steps, and goes on from `run.resume`: a run
+    that was killed anywhere ends with the weights of the unbroken one (bit for bit on a CPU with the same number of
+    threads).
+
+    With `few` labels or more of every class, a part of the labels is held out, the best averaged weights by accuracy on
+    it are kept, and training ends after `patience` evaluations without a better one. With fewer, no label can be
+    spared: the last averaged weights are kept, and training ends early when `patience` evaluations in a row find that
+    the answers on unlabelled images no longer change.
+    """
+    settings.check()
+    check_task(images, labels, settings.classes)
+    torch.backends.cudnn.benchmark = False
+    work = _Work(images, labels, settings, run)
+    work.resume()
+    try:
+        work.go_on()
+    except torch.OutOfMemoryError as error:
+        raise Failed(
+            f"The memory of {work.device} does not hold a step of {settings.labelled_batch} labelled and "
+            f"{settings.unlabelled_batch} unlabelled images of {settings.size} px; the last checkpoint is kept.",
+            hint="Use smaller batches, smaller images or a smaller network.",
+        ) from error
+    return work.result()
+
+
+class _Work:
+    """One call of `train`."""
+
+    def __init__(self, images: Images, labels: NDArray[np.integer], settings: TrainSettings, run: RunContext) -> None:
+        self.device = choose_device(settings.device)
+        self._settings, self._run = settings, run
+        self._pool = Pool(images, settings.size, self.device)
+        self._labels = torch.from_numpy(labels.astype(np.int64))
+        self._parts = divide(
+            labels, share=settings.held_out, few=settings.few, classes=len(settings.classes), seed=run.seed
+        )
+        self._backbone = _backbone(settings, run.seed)
+        algorithm = make_algorithm(settings.algorithm, len(settings.classes), settings.options)
+        self._learner = Learner(self._backbone, algorithm, settings, self.device)
+        self._progress = Progress(fingerprint=_fingerprint(images, labels, settings, run.seed))
+        self._judges = _judges(self._parts, run.seed)
+        self._kept: dict[str, Tensor] = {}  # the best averaged weights, where there are labels to judge by
+        self._answers: Tensor | None = None  # the last ones on the judges, where there are not
+
+    def go_on(self) -> None:
+        """Every step that is still to do."""
+        while not self._progress.finished:
+            if self._run.should_stop():
+                self._checkpoint()
+                raise Stopped(f"Stopped after step {self._progress.step} of {self._settings.steps}.")
+            outcome = self._learner.advance(self._batch(self._progress.step), self._progress.step)
+            self._progress.step += 1
+            self._after(outcome)
+
+    def result(self) -> Trained:
+        """The model of the kept weights."""
+        network = self._learner.average.network
+        if self._kept:
+            network.load_state_dict(self._kept)
+        model = Model(
+            network=network,
+            architecture=self._backbone.architecture,
+            classes=tuple(self._settings.classes),
+            size=self._settings.size,
+            preprocessing=self._backbone.preprocessing,
+            started_from=self._backbone.started_from,
+        )
+        progress = self._progress
+        return Trained(model, progress.best_step, progress.step, self._criterion, dict(progress.metrics))
+
+    @property
+    def _criterion(self) -> str:
+        return "accuracy on held-out labels" if len(self._parts.held_out) else "answers that no longer change"
+
+    def _batch(self, step: int) -> Batch:
+        settings, seed = self._settings, self._run.seed
+        labelled = self._parts.labelled_at(seed, step, settings.labelled_batch)
+        views = self._learner.algorithm.views
+        unlabelled = self._parts.unlabelled_at(seed, step, settings.unlabelled_batch if views else 0)
+        pixels, key = self._pool.take(unlabelled), Key(seed, step, unlabelled.to(self.device))
+        return Batch(
+            labelled=self._view(self._pool.take(labelled), "weak", Key(seed, step, labelled.to(self.device))),
+            labels=self._labels[labelled].to(self.device),
+            views=tuple(self._view(pixels, view, key) for view in views),
+            key=key,
+            teacher=self._learner.average.network,
+        )
+
+    def _view(self, pixels: Tensor, view: View, key: Key) -> Tensor:
+        seen = augment(pixels, view, key, self._settings.augment)
+        return normalise(seen, self._backbone.preprocessing).contiguous(memory_format=torch.channels_last)
+
+    def _after(self, outcome: Outcome) -> None:
+        """Report, judge and keep, each when it is due."""
+        settings, progress = self._settings, self._progress
+        last = progress.step >= settings.steps
+        metrics = {}
+        if last or progress.step % settings.report_every == 0:
+            metrics = _numbers(outcome, progress.step)
+        if last or progress.step % settings.evaluate_every == 0:
+            scores = self._judge()
+            metrics.update(scores)
+            self._weigh(scores)
+        progress.finished = progress.finished or last
+        if metrics:
+            total = progress.step if progress.finished else settings.steps
+            self._run.report(metrics, step=progress.step, total=total, doing="training")
+        if progress.finished or progress.step % settings.checkpoint_every == 0:
+            self._checkpoint()
+
+    def _judge(self) -> dict[str, float]:
+        """How good the averaged weights are."""
+        logits = self._answer(self._judges)
+        if len(self._parts.held_out):
+            truth = self._labels[self._judges].to(logits.device)
+            loss = torch.nn.functional.cross_entropy(logits, truth)
+            return {"accuracy": float((logits.argmax(dim=1) == truth).float().mean()), "loss_held_out": float(loss)}
+        answers = logits.argmax(dim=1).cpu()
+        before, self._answers = self._answers, answers
+        confidence = float(logits.softmax(dim=1).max(dim=1).values.mean())
+        unchanged = float((answers == before).float().mean()) if before is not None else 0.0
+        return {"unchanged": unchanged, "confidence": confidence}
+
+    def _answer(self, numbers: Tensor) -> Tensor:
+        with torch.inference_mode():
+            parts = [
+                normalise(self._pool.take(part), self._backbone.preprocessing) for part in torch.split(numbers, 128)
+            ]
+            return torch.cat([self._learner.average.network(part).float() for part in parts])
+
+    def _weigh(self, scores: dict[str, float]) -> None:
+        """Keep what is best so far, and end when nothing more is to be expected."""
+        progress = self._progress
+        if len(self._parts.held_out):
+            better = scores["accuracy"] >= progress.best_score
+            progress.waited = 0 if scores["accuracy"] > progress.best_score else progress.waited + 1
+            if better:
+                progress.best_score = scores["accuracy"]
+                self._kept = {name: value.clone() for name, value in self._learner.average.network.state_dict().items()}
+        else:
+            better = True
+            progress.waited = progress.waited + 1 if scores["unchanged"] >= _SETTLED else 0
+        if better:
+            progress.best_step, progress.metrics = progress.step, scores
+        progress.finished = bool(self._settings.patience) and progress.waited >= self._settings.patience
+
+    def _checkpoint(self) -> None:
+        self._run.checkpoint(self._write, step=self._progress.step)
+
+    def _write(self, folder: Path) -> None:
+        tensors = self._learner.tensors() | {f"kept.{name}": value for name, value in self._kept.items()}
+        if self._answers is not None:
+            tensors["answers"] = self._answers
+        save_tensors(tensors, folder)
+        (folder / _PROGRESS).write_text(json.dumps(asdict(self._progress)))
+
+    def resume(self) -> None:
+        """Take up the last checkpoint, where there is one."""
+        folder = self._run.resume
+        if folder is None:
+            return
+        progress = Progress(**json.loads((folder / _PROGRESS).read_text()))
+        if progress.fingerprint != self._progress.fingerprint:
+            raise Conflict(
+                f"The checkpoint in {folder} is of a run with other images, labels, settings or seed.",
+                hint="Start without it.",
+            )
+        tensors = load_tensors(folder)
+        self._learner.load(tensors)
+        self._answers = tensors.get("answers")
+        prefix = "kept."
+        self._kept = {name[len(prefix) :]: value for name, value in tensors.items() if name.startswith(prefix)}
+        self._progress = progress
+
+
+def _backbone(settings: TrainSettings, seed: int) -> Backbone:
+    return build_backbone(
+        settings.start, len(settings.classes), weights=settings.weights, seed=seed, size=settings.size
+    )
+
+
+def _judges(parts: Parts, seed: int) -> Tensor:
+    """The images that the averaged weights are judged on."""
+    if len(parts.held_out):
+        return parts.held_out
+    return parts.unlabelled[order(seed, 0, len(parts.unlabelled), "judges")[:_JUDGES]].sort().values
+
+
+def _numbers(outcome: Outcome, step: int) -> dict[str, float]:
+    loss = float(outcome.loss.detach())
+    if not math.isfinite(loss):
+        raise Failed(
+            f"The loss is {loss} at step {step}: training has gone astray; the last checkpoint is kept.",
+            hint="Use a smaller learning rate.",
+        )
+    return {"loss": loss, **{name: float(value) for name, value in outcome.metrics.items()}}
+
+
+def _fingerprint(images: Images, labels: NDArray[np.integer], settings: TrainSettings, seed: int) -> str:
+    """What must be the same for a checkpoint to be gone on from; how often it is written and reported need not be."""
+    facts: dict[str, Any] = replace(settings, report_every=1, checkpoint_every=1, device="auto").to_json()
+    return digest_of([facts, seed, list(images.shape), digest_of_bytes(labels.astype(np.int64).tobytes())])

@@ -1,0 +1,28 @@
+"""The running average of a network's weights: steadier than the network, and what is kept in the end."""
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+
+class Average:
+    """An exponential moving average of a network's weights and statistics."""
+
+    def __init__(self, network: nn.Module, decay: float) -> None:
+        self.network = copy.deepcopy(network).eval().requires_grad_(False)
+        self._decay = decay
+
+    def update(self, network: nn.Module, step: int) -> None:
+        """Move towards the network: average = d * average + (1 - d) * network.
+
+        In the first steps d is smaller, (1 + step) / (10 + step), so that the start is forgotten soon.
+        """
+        ours, theirs = _floats(self.network), _floats(network)
+        with torch.no_grad():
+            torch._foreach_lerp_(ours, theirs, 1 - min(self._decay, (1 + step) / (10 + step)))
+
+
+def _floats(network: nn.Module) -> list[Tensor]:
+    values = [*network.parameters(), *network.buffers()]
+    return [value.detach() for value in values if value.is_floating_point()]
