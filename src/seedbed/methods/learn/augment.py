@@ -7,7 +7,6 @@ depends only on its key.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -15,21 +14,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from seedbed.methods.learn.draws import Key
+from seedbed.methods.learn.settings import Strength
 
 View = Literal["weak", "strong"]
-
-
-@dataclass(frozen=True)
-class Strength:
-    """How far augmentation goes."""
-
-    shift: float = 0.125  # weak: share of the side
-    turn: float = 180.0  # both, in degrees: leaves, insects and cells have no upright
-    zoom: float = 0.1  # weak: relative
-    operations: int = 3  # strong: how many of the colour operations an image gets
-    strong_zoom: float = 0.3
-    shear: float = 0.3
-    cutout: float = 0.4  # strong: largest side of the square that is covered, as a share
 
 
 def augment(images: Tensor, view: View, key: Key, strength: Strength) -> Tensor:

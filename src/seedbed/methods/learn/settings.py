@@ -5,7 +5,19 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from seedbed.base.errors import InvalidInput
-from seedbed.methods.learn.augment import Strength
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How far augmentation goes."""
+
+    shift: float = 0.125  # weak: share of the side
+    turn: float = 180.0  # both, in degrees: leaves, insects and cells have no upright
+    zoom: float = 0.1  # weak: relative
+    operations: int = 3  # strong: how many of the colour operations an image gets
+    strong_zoom: float = 0.3
+    shear: float = 0.3
+    cutout: float = 0.4  # strong: largest side of the square that is covered, as a share
 
 
 @dataclass(frozen=True)
