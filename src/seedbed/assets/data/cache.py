@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,10 +94,8 @@ class CacheWriter:
     def __init__(self, path: Path, size: int, *, rows: int = 0) -> None:
         self._path = path
         self._size = size
-        self._file = io.open(path, "r+b" if path.exists() else "w+b")
+        self._file: IO[bytes] = io.BytesIO()
         self.rows = rows
-        self._file.truncate(HEADER + rows * self._row_bytes)
-        self._file.seek(0, os.SEEK_END)
 
     @property
     def _row_bytes(self) -> int:
@@ -129,6 +128,9 @@ class CacheWriter:
         self.sync()
 
     def __enter__(self) -> "CacheWriter":
+        self._file = self._path.open("r+b" if self._path.exists() else "w+b")
+        self._file.truncate(HEADER + self.rows * self._row_bytes)
+        self._file.seek(0, os.SEEK_END)
         return self
 
     def __exit__(self, *exception: object) -> None:

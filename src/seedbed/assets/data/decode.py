@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "TIFF", "GIF", "BMP", "AVIF", "PPM", "JPEG2000")
+FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "GIF", "BMP", "AVIF", "PPM", "JPEG2000")  # a JPEG that holds several is MPO
 SUFFIXES = {
     "JPEG": ".jpg",
     "MPO": ".jpg",

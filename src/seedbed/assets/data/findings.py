@@ -28,7 +28,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing found: a code for programs, a sentence for people, the files it is about (in groups that belong together)."""
+    """One thing found: a code for programs, a sentence for people, the files it is about, grouped as they belong."""
 
     code: str
     severity: Severity
@@ -52,13 +52,19 @@ class Finding:
         return cls(value["code"], Severity(value["severity"]), value["sentence"], groups)
 
 
-def findings_about(records: Sequence[ImageRecord], pixels: NDArray[np.uint8]) -> list[Finding]:
-    """All that the kept images show: duplicates, leaks, tiny images, imbalance. Row i of `pixels` is record i."""
+def findings_about(
+    records: Sequence[ImageRecord], pixels: NDArray[np.uint8], leaked: Sequence[tuple[str, ...]] = ()
+) -> list[Finding]:
+    """All that the kept images show: duplicates, leaks, tiny images, imbalance. Row i of `pixels` is record i.
+
+    `leaked` are groups of files with the same bytes that came from both parts.
+    """
     near = near_duplicates(records, pixels)
+    side = {record.id: record.split for record in records}
     found = [
         exact_duplicates(records),
         _near_finding(records, near),
-        leaks(records, {record.id: record.split for record in records}, near),
+        leaks(records, side, near, leaked),
         tiny_images(records),
         imbalance(records),
     ]
@@ -99,22 +105,25 @@ def near_duplicates(records: Sequence[ImageRecord], pixels: NDArray[np.uint8]) -
 
 
 def leaks(
-    records: Sequence[ImageRecord], side: Mapping[str, str], near: Sequence[Sequence[int]] = ()
+    records: Sequence[ImageRecord],
+    side: Mapping[str, str],
+    near: Sequence[Sequence[int]],
+    same: Sequence[tuple[str, ...]] = (),
 ) -> Finding | None:
-    """Images that are in the training and in the test part, the same or nearly; `side` gives each id its part.
+    """Images that are in the training and in the test part, the same or nearly.
 
-    Files of one record that came from folders of both parts count by those folders.
+    `side` gives each id its part; `near` are the groups of `near_duplicates`, `same` files of equal bytes in both.
     """
-    groups = [record.files for record in records if _parts_of_files(record) >= {"train", "test"}]
+    groups = dict.fromkeys(same)
     for members in near:
         parts = {side.get(records[index].id, "") for index in members}
         if {"train", "test"} <= parts:
-            groups.append(tuple(records[index].file for index in members))
+            groups[tuple(records[index].file for index in members)] = None
     if not groups:
         return None
     sentence = (
         f"{_count(len(groups), 'image is', 'images are')} in both the training and the test part, so a test would "
-        f"flatter the model: {_some_groups(groups)}."
+        f"flatter the model: {_some_groups(list(groups))}."
     )
     return Finding("train-test-leak", Severity.ERROR, sentence, tuple(groups))
 
@@ -176,10 +185,6 @@ def _thumbnails(pixels: NDArray[np.uint8], rows: NDArray[np.int64]) -> NDArray[n
         for row in rows
     ]
     return np.stack(small).reshape(len(rows), -1)
-
-
-def _parts_of_files(record: ImageRecord) -> set[str]:
-    return {file.split("/", 1)[0].lower() for file in record.files if "/" in file} if record.also else set()
 
 
 def _count(number: int, one: str, many: str) -> str:

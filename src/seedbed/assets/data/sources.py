@@ -67,6 +67,7 @@ def open_source(path: Path, scratch: Path, *, limits: Limits | None = None) -> I
     opened too. On leaving, `scratch` is gone.
     """
     limits = limits or Limits()
+    shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed
     try:
         source = _look(path, scratch, limits)
         if not source.items:

@@ -14,25 +14,43 @@ class ChannelSums:
     """Mean and deviation of each colour, summed a batch at a time in whole numbers: exact, in any order."""
 
     def __init__(self) -> None:
-        self._pixels = 0
-        self._sum = np.zeros(3, np.int64)
-        self._squares = np.zeros(3, np.int64)
+        self.count = 0
+        self.sums = np.zeros(3, np.int64)
+        self.squares = np.zeros(3, np.int64)
 
     def add(self, pictures: NDArray[np.uint8]) -> None:
         """Count pictures (N, size, size, 3)."""
-        for picture in pictures:
-            counts = np.stack([np.bincount(picture[..., colour].ravel(), minlength=256) for colour in range(3)])
-            values = np.arange(256, dtype=np.int64)
-            self._sum += counts @ values
-            self._squares += counts @ values**2
-            self._pixels += picture.shape[0] * picture.shape[1]
+        rows = pictures.reshape(-1, pictures.shape[2] * 3)  # whole rows of pixels, which numpy adds up fastest
+        squares = np.square(rows, dtype=np.uint16)
+        self.count += rows.shape[0] * pictures.shape[2]
+        self.sums += rows.sum(axis=0, dtype=np.int64).reshape(-1, 3).sum(axis=0)
+        self.squares += squares.sum(axis=0, dtype=np.int64).reshape(-1, 3).sum(axis=0)
+
+    def merge(self, other: "ChannelSums") -> None:
+        """Count what another has counted."""
+        self.count += other.count
+        self.sums += other.sums
+        self.squares += other.squares
+
+    def to_json(self) -> list[int]:
+        """The sums as numbers."""
+        return [self.count, *map(int, self.sums), *map(int, self.squares)]
+
+    @classmethod
+    def from_json(cls, value: Sequence[int]) -> "ChannelSums":
+        """What `to_json` gave."""
+        found = cls()
+        found.count = value[0]
+        found.sums += np.asarray(value[1:4], np.int64)
+        found.squares += np.asarray(value[4:7], np.int64)
+        return found
 
     def mean_and_std(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
         """Per channel, 0..1."""
-        if not self._pixels:
+        if not self.count:
             return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        mean = self._sum / self._pixels
-        std = np.sqrt(np.maximum(self._squares / self._pixels - mean**2, 0))
+        mean = self.sums / self.count
+        std = np.sqrt(np.maximum(self.squares / self.count - mean**2, 0))
         return _three(mean / 255), _three(std / 255)
 
 
