@@ -35,12 +35,14 @@ upload_limit = 21474836480
 import_roots = ["/data/images"]
 ```
 
-Three more variables are read by the command line and the Python client, not by the service:
+A few more variables are read by the command line, the Python client and the benchmarks:
 
 | variable | meaning |
 |---|---|
 | `SEEDBED_URL` | Address of a server to talk to; empty: work in process on the home. |
-| `SEEDBED_TOKEN` | The token to show to that server. |
+| `SEEDBED_TOKEN` | The token to show to that server; for `seedbed up` alone: the token to use instead of a fresh one. |
+| `SEEDBED_NEW_PASSWORD` | The password for `seedbed users add` and `seedbed users password`, where nobody can be asked. |
+| `SEEDBED_DEBUG` | When set, errors that nobody foresaw are shown with all details. |
 | `SEEDBED_BENCH_DATA` | Folder of real data for the benchmarks. |
 
 This page is made from the code by `python scripts/settings_page.py`, and a test keeps the two equal.

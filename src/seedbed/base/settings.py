@@ -11,7 +11,8 @@ from seedbed.base.errors import InvalidInput
 from seedbed.base.registry import near_matches
 
 _PREFIX = "SEEDBED_"
-_CLIENT_ONLY = {"url", "token", "bench_data"}  # variables of the client and the benchmarks, not of the service
+# variables of the command line, the client and the benchmarks, not of the service
+_CLIENT_ONLY = {"url", "token", "bench_data", "new_password", "debug"}
 
 
 class Settings(BaseModel):

@@ -1,11 +1,13 @@
 """Text from outside: what every database can keep and every page can show."""
 
-import unicodedata
+import re
+
+_NOT_PLAIN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, halves of characters
 
 
 def is_plain(text: str) -> bool:
     """Whether a text has neither control characters nor halves of characters, which databases refuse."""
-    return not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text)
+    return _NOT_PLAIN.search(text) is None
 
 
 def problems_of_text(what: str, text: str, *, longest: int, may_be_empty: bool = False) -> list[str]:
@@ -24,4 +26,4 @@ def problems_of_text(what: str, text: str, *, longest: int, may_be_empty: bool =
 
 def made_plain(text: str, *, longest: int) -> str:
     """The text as it can be kept: what cannot be is replaced by a mark, what is too long is cut."""
-    return "".join(letter if is_plain(letter) else "\ufffd" for letter in text[:longest])
+    return _NOT_PLAIN.sub("\ufffd", text[:longest])
