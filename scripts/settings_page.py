@@ -41,7 +41,7 @@ A few more variables are read by the command line, the Python client and the ben
 |---|---|
 | `SEEDBED_URL` | Address of a server to talk to; empty: work in process on the home. |
 | `SEEDBED_TOKEN` | The token to show to that server; for `seedbed up` alone: the token to use instead of a fresh one. |
-| `SEEDBED_NEW_PASSWORD` | The password for `seedbed users add` and `seedbed users password`, where nobody can be asked. |
+| `SEEDBED_NEW_PASSWORD` | The password for `seedbed users add` and `seedbed users password`, instead of asking. |
 | `SEEDBED_DEBUG` | When set, errors that nobody foresaw are shown with all details. |
 | `SEEDBED_BENCH_DATA` | Folder of real data for the benchmarks. |
 
