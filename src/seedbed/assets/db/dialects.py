@@ -1,9 +1,9 @@
 """Statements that SQLite and PostgreSQL both know but SQLAlchemy spells differently for each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table
+from sqlalchemy import ColumnElement, Connection, Table, func, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
 
@@ -28,3 +28,16 @@ def insert_new(conn: Connection, table: Table) -> Insert:
     if conn.dialect.name == "sqlite":
         return sqlite.insert(table).on_conflict_do_nothing()
     return postgresql.insert(table).on_conflict_do_nothing()
+
+
+def reset_sequences(conn: Connection, tables: Sequence[Table]) -> None:
+    """After rows came in with their numbers: let PostgreSQL count on from the largest (SQLite does by itself)."""
+    if conn.dialect.name != "postgresql":
+        return
+    for table in tables:
+        for column in table.primary_key:
+            where = {"table": f'"{table.name}"', "column": column.name}
+            name = conn.execute(text("SELECT pg_get_serial_sequence(:table, :column)"), where).scalar()
+            if name:
+                largest = conn.execute(select(func.max(column))).scalar() or 0
+                conn.execute(text("SELECT setval(:name, :next, false)"), {"name": name, "next": largest + 1})

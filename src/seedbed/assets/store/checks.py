@@ -1,24 +1,29 @@
 """What a draft must be before anything is written; everything wrong with it is said at once."""
 
+import json
+import re
 import uuid as uuids
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from seedbed.assets.store.bundle import (
     PYTHON_TYPES,
     SHEET,
     ArrayType,
+    Bundle,
     Draft,
     DraftArray,
     DraftFile,
     DraftItem,
     FileLink,
 )
-from seedbed.base.errors import InvalidInput
+from seedbed.base.errors import Damaged, InvalidInput, Unsafe
 from seedbed.base.ids import canonical_json
 
 _LONGEST = 255  # bytes of a name, as file systems have it
 _MOST_PROBLEMS = 20
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def check_drafts(drafts: Sequence[Draft]) -> None:
@@ -85,6 +90,8 @@ def _file_problems(array: str, items: Iterable[DraftItem]) -> Iterable[str]:
             continue
         if not safe_name(item.name):
             yield f"a file of array {array!r} cannot be named {item.name!r}"
+        elif isinstance(item, FileLink) and not is_digest(item.digest):
+            yield f"{item.digest!r} is not the digest of a file"
         elif item.name in names:
             yield f"array {array!r} has two files named {item.name!r}"
         elif isinstance(item, DraftFile) and not item.path.is_file():
@@ -109,3 +116,25 @@ def is_uuid(value: object) -> bool:
         return isinstance(value, str) and str(uuids.UUID(value)) == value
     except ValueError:
         return False
+
+
+def is_digest(value: object) -> bool:
+    """Whether a text is a sha256 in hex digits."""
+    return isinstance(value, str) and bool(_DIGEST.fullmatch(value))
+
+
+def check_manifest(content: bytes, uuid: str, tags: bytes | None = None) -> Bundle:
+    """The bundle of a manifest that comes from outside, refused when it lies or names what leads out of its place."""
+    try:
+        bundle = Bundle.from_json(json.loads(content))
+        if tags is not None:
+            bundle = replace(bundle, tags={str(tag): str(value) for tag, value in json.loads(tags).items()})
+    except (ValueError, AttributeError) as error:
+        raise Damaged(f"it is not JSON: {error}.") from error
+    if bundle.uuid != uuid:
+        raise Damaged(f"it is that of {bundle.uuid}.")
+    bad = [name for name in (*bundle.arrays, *(link.name for link in bundle.files)) if not safe_name(name)]
+    bad += [link.digest for link in bundle.files if not is_digest(link.digest)]
+    if bad or SHEET in bundle.arrays or any("/" in name for name in bundle.arrays):
+        raise Unsafe(f"it has names that lead out of their place, such as {(bad or list(bundle.arrays))[0]!r}.")
+    return bundle

@@ -22,30 +22,39 @@ class Deletion:
     bundles: tuple[Bundle, ...]
     files: int
     bytes: int
-    remotes: tuple[str, ...]  # addresses that hold copies, which go now or when the remote can be reached again
+    remotes: tuple[str, ...] = ()  # addresses that held copies
+    waiting: tuple[str, ...] = ()  # sentences: where copies go only once the remote can be reached again
 
 
 def delete_bundles(parts: Parts, uuids: Collection[str], *, cascade: bool, by: str) -> Deletion:
     """Delete bundles and everything derived from them; without `cascade`, refuse if something was derived."""
     at = parts.clock.now()
-    with parts.database.write() as conn:
-        parts.events.lock(conn)
-        doomed = _doomed(conn, parts, uuids)
-        extra = [bundle for bundle in doomed if bundle.uuid not in uuids]
-        if extra and not cascade:
-            names = ", ".join(sorted({bundle.name for bundle in extra})[:5])
-            raise Conflict(
-                f"{len(extra)} bundles are derived from this: {names}.", hint="Delete them with it: cascade."
-            )
-        digests = _digests(conn, doomed)
-        remotes = _queue_remote_deletions(conn, doomed, at)
-        remove_bundles(conn, doomed, at=at, by=by)
-        parts.events.append_all(conn, [_deleted(bundle) for bundle in doomed])
-        # Before the commit: an index that is rebuilt later must not bring back what was acknowledged as deleted.
-        parts.manifests.bury([bundle.uuid for bundle in doomed], at=at, by=by)
+    buried: list[str] = []
+    try:
+        with parts.database.write() as conn:
+            parts.events.lock(conn)
+            doomed = _doomed(conn, parts, uuids)
+            _check_cascade(doomed, uuids, cascade=cascade)
+            digests = _digests(conn, doomed)
+            remotes = _queue_remote_deletions(conn, doomed, at)
+            remove_bundles(conn, doomed, at=at, by=by)
+            parts.events.append_all(conn, [_deleted(bundle) for bundle in doomed])
+            # Before the commit: an index that is rebuilt later must not bring back what was acknowledged as deleted.
+            buried += [bundle.uuid for bundle in doomed]
+            parts.manifests.bury(buried, at=at, by=by)
+    except BaseException:
+        parts.manifests.unbury(buried)
+        raise
     files, freed = sweep(parts, digests)
     parts.manifests.remove(bundle.uuid for bundle in doomed)  # last: while it lies there, gc knows what is left to do
     return Deletion(tuple(doomed), files, freed, tuple(remotes))
+
+
+def _check_cascade(doomed: Collection[Bundle], uuids: Collection[str], *, cascade: bool) -> None:
+    extra = [bundle for bundle in doomed if bundle.uuid not in uuids]
+    if extra and not cascade:
+        names = ", ".join(sorted({bundle.name for bundle in extra})[:5])
+        raise Conflict(f"{len(extra)} bundles are derived from this: {names}.", hint="Delete them with it: cascade.")
 
 
 def sweep(parts: Parts, digests: Iterable[str]) -> tuple[int, int]:

@@ -48,17 +48,17 @@ def migrate(database: Database, home: Path) -> None:
     if found == schema.head():
         return
     if found:
-        _keep_copy(database, home, found)
+        _keep_copy(database, home)
     schema.upgrade(database)
 
 
-def _keep_copy(database: Database, home: Path, found: str) -> None:
+def _keep_copy(database: Database, home: Path) -> None:
     stem = home / "backups" / f"before-{schema.head()}-{time.strftime('%Y%m%d-%H%M%S')}"
     (home / "backups").mkdir(parents=True, exist_ok=True)
     if database.dialect == "sqlite":
         schema.copy_sqlite(Path(database.engine.url.database or ""), stem.with_suffix(".db"))
     else:
-        dump_tables(database, stem.with_suffix(".jsonl"), found)
+        dump_tables(database, stem.with_suffix(".jsonl"))
 
 
 def _check_version(home: Path) -> None:

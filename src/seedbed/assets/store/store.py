@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy import Connection, delete, insert, select
@@ -15,6 +16,7 @@ from seedbed.assets.store.events import Events
 from seedbed.assets.store.lineage import Direction, Graph, lineage_of
 from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.publish import After, Guard, Publication
+from seedbed.assets.store.remote import flush_deletions
 from seedbed.assets.store.rows import tag_rows, to_bundles
 from seedbed.assets.store.search import Query, search
 from seedbed.base.clock import Clock, SystemClock
@@ -22,7 +24,7 @@ from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.registry import near_matches
 
 DEFAULT_CONTEXT = "local"
-_CURRENT_CONTEXT = "context"
+CURRENT_CONTEXT = "context"
 _SHORTEST_PREFIX = 4
 
 
@@ -129,10 +131,17 @@ class Store:
             return self._one(conn, bundle.uuid)
 
     def delete(self, uuids: Collection[str], *, cascade: bool = True, by: str = "") -> Deletion:
-        """Delete bundles, what was derived from them, and every byte that nothing else refers to."""
+        """Delete bundles, what was derived from them, and every byte that nothing else refers to, at remotes too.
+
+        A remote that cannot be reached now is cleaned by the next push, pull or gc that can.
+        """
         with self.database.read() as conn:
             wanted = {self._one(conn, ref).uuid for ref in uuids}
-        return delete_bundles(self.parts, wanted, cascade=cascade, by=by)
+        deletion = delete_bundles(self.parts, wanted, cascade=cascade, by=by)
+        if deletion.remotes:
+            waiting = flush_deletions(self.parts, deletion.remotes)
+            return replace(deletion, waiting=tuple(waiting))
+        return deletion
 
     # --- out ------------------------------------------------------------------------------------------------------
 
@@ -163,7 +172,7 @@ class Store:
     def current_context(self) -> str:
         """The context that bundles are published into when none is named."""
         with self.database.read() as conn:
-            chosen = conn.execute(select(settings.c.value).where(settings.c.name == _CURRENT_CONTEXT)).scalar()
+            chosen = conn.execute(select(settings.c.value).where(settings.c.name == CURRENT_CONTEXT)).scalar()
         return chosen.decode() if chosen else DEFAULT_CONTEXT
 
     # --- looking up -----------------------------------------------------------------------------------------------

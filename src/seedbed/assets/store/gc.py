@@ -1,0 +1,132 @@
+"""Removing what nothing needs: traces of writers that died, and leftovers of deletions that were cut short."""
+
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+
+from seedbed.assets.db.tables import bundle_files, bundles, tombstones
+from seedbed.assets.store.deletion import sweep
+from seedbed.assets.store.leases import all_leases, spared_since
+from seedbed.assets.store.parts import Parts
+from seedbed.assets.store.remote import flush_deletions
+from seedbed.assets.store.rows import in_parts
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import Damaged, NotFound
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Garbage:
+    """What was removed, or would be."""
+
+    manifests: int = 0
+    files: int = 0
+    bytes: int = 0
+    leases: int = 0
+
+
+def collect_garbage(store: Store, *, grace: float = DAY, dry_run: bool = False) -> Garbage:
+    """Remove manifests without rows, files without bundles and leases of dead writers; with `dry_run` only count.
+
+    What is younger than the grace period, or was touched by a writer who is still at work, is spared. Leftovers of
+    deletions have no grace: whoever deleted was told that the bytes are gone.
+    """
+    parts = store.parts
+    stale = [lease for lease in all_leases(parts.leases) if not lease.live]
+    if not dry_run:
+        for lease in stale:
+            lease.path.unlink(missing_ok=True)
+        _finish_deletions(parts)
+        flush_deletions(parts)
+    before = time.time() - grace  # not the store's clock: these are times of files
+    manifests = _manifests_without_rows(parts, before, dry_run=dry_run)
+    files, freed = _orphans(parts, before, dry_run=dry_run)
+    drafts, drafted = _drafts(parts, before, dry_run=dry_run)
+    return Garbage(manifests, files + drafts, freed + drafted, len(stale))
+
+
+def _finish_deletions(parts: Parts) -> None:
+    """While a deleted bundle's manifest lies there, it says which files may be left."""
+    with parts.database.read() as conn:
+        buried = set(conn.execute(select(tombstones.c.uuid)).scalars())
+    for uuid in parts.manifests.uuids():
+        if uuid in buried:
+            with contextlib.suppress(NotFound, Damaged):  # then the orphans' grace period applies
+                sweep(parts, {link.digest for link in parts.manifests.read(uuid).bundle.files})
+            parts.manifests.remove([uuid])
+
+
+def _manifests_without_rows(parts: Parts, before: float, *, dry_run: bool) -> int:
+    count = 0
+    for part in in_parts([uuid for uuid in parts.manifests.uuids() if _older(parts.manifests.path_of(uuid), before)]):
+        with parts.database.write() as conn:
+            parts.events.lock(conn)
+            spared = spared_since(parts.leases)
+            known = set(conn.execute(select(bundles.c.uuid).where(bundles.c.uuid.in_(part))).scalars())
+            garbage = [u for u in part if u not in known and _older(parts.manifests.path_of(u), min(spared, before))]
+            count += len(garbage)
+            if not dry_run:
+                parts.manifests.remove(garbage)
+    return count
+
+
+def _orphans(parts: Parts, before: float, *, dry_run: bool) -> tuple[int, int]:
+    count = freed = 0
+    for folder in sorted(parts.content.root.glob("[0-9a-f][0-9a-f]")):
+        orphans = _without_bundle(parts, folder, before)
+        if dry_run:
+            count, freed = count + len(orphans), freed + sum(_size(folder / name) for name in orphans)
+        elif orphans:
+            removed, size = sweep(parts, orphans)
+            count, freed = count + removed, freed + size
+    return count, freed
+
+
+def _without_bundle(parts: Parts, folder: Path, before: float) -> list[str]:
+    names = [entry.name for entry in os.scandir(folder)]
+    start = folder.name
+    in_folder = (bundle_files.c.digest >= start, bundle_files.c.digest < start + "g")
+    with parts.database.read() as conn:
+        known = set(conn.execute(select(bundle_files.c.digest).where(*in_folder).distinct()).scalars())
+    limit = min(before, spared_since(parts.leases))
+    return [name for name in names if name not in known and _older(folder / name, limit)]
+
+
+def _drafts(parts: Parts, before: float, *, dry_run: bool) -> tuple[int, int]:
+    """Files that were on their way in, and drafts of manifests, whose writers died."""
+    limit = min(before, spared_since(parts.leases))
+    found = [path for path in _draft_paths(parts) if _older(path, limit)]
+    freed = sum(_size(path) for path in found)
+    for path in found if not dry_run else ():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return len(found), freed
+
+
+def _draft_paths(parts: Parts) -> Iterable[Path]:
+    yield from parts.content.incoming.glob("*")
+    yield from parts.manifests.root.glob("*/.*")
+    yield from parts.leases.glob("*.draft")
+
+
+def _older(path: Path, instant: float) -> bool:
+    try:
+        return path.stat().st_mtime <= instant
+    except FileNotFoundError:
+        return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,212 @@
+"""push and pull: copy what is missing by uuid, check every digest, go on after an interruption."""
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlalchemy import Connection, select, update
+
+from seedbed.assets.db.dialects import insert_new
+from seedbed.assets.db.tables import bundles, context_bundles, contexts, remote_deletions, tombstones
+from seedbed.assets.store.bundle import Bundle
+from seedbed.assets.store.deletion import delete_bundles
+from seedbed.assets.store.leases import write_lease
+from seedbed.assets.store.manifests import Written
+from seedbed.assets.store.parts import Parts
+from seedbed.assets.store.publish import published, uuids_by_key
+from seedbed.assets.store.remote import Remote, flush_deletions
+from seedbed.assets.store.rows import in_parts, insert_bundles
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import Conflict, Damaged, NotFound
+from seedbed.base.ids import digest_of_file
+
+Progress = Callable[[int, int], None]
+_AT_ONCE = 64  # files on their way at the same time
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What was moved: bundles, files, bytes; and how many bundles went because they were deleted elsewhere."""
+
+    bundles: int
+    files: int
+    bytes: int
+    deleted: int
+
+
+def push(store: Store, context: str = "", *, on_progress: Progress | None = None) -> Transfer:
+    """Copy a context's bundles to its remote; `on_progress` hears bundles done and bundles in all."""
+    parts, name = store.parts, context or store.current_context()
+    remote = _remote_of(parts, name)
+    there, deleted = _exchange_tombstones(parts, name, remote)
+    waiting = _not_pushed(parts, name)
+    stored = remote.files() if waiting else {}
+    files = size = 0
+    for number, uuid in enumerate(waiting, 1):
+        if uuid not in there:
+            sent = _send(parts, remote, uuid, stored)
+            stored.update(sent)
+            files, size = files + len(sent), size + sum(sent.values())
+        _mark_pushed(parts, name, uuid)
+        if on_progress:
+            on_progress(number, len(waiting))
+    return Transfer(len(waiting), files, size, deleted)
+
+
+def pull(store: Store, context: str = "", *, on_progress: Progress | None = None) -> Transfer:
+    """Copy to here what a context's remote has; `on_progress` hears bundles done and bundles in all."""
+    parts, name = store.parts, context or store.current_context()
+    remote = _remote_of(parts, name)
+    there, deleted = _exchange_tombstones(parts, name, remote)
+    missing = _not_here(parts, name, there)
+    files = size = done = 0
+    problems: list[str] = []
+    for part in in_parts(missing):
+        found, wrong = remote.read_bundles(part)
+        problems += wrong
+        for uuid in part:
+            if uuid in found:
+                count, got = _receive(parts, remote, name, found[uuid], problems)
+                files, size = files + count, size + got
+            done += 1
+            if on_progress:
+                on_progress(done, len(missing))
+    if problems:
+        raise Damaged(
+            f"{len(problems)} things at {remote.address} are damaged; the rest was pulled.",
+            hint="Push them again from where they are whole.",
+            problems=problems[:20],
+        )
+    return Transfer(len(missing), files, size, deleted)
+
+
+def _remote_of(parts: Parts, context: str) -> Remote:
+    with parts.database.read() as conn:
+        address = conn.execute(select(contexts.c.remote).where(contexts.c.name == context)).scalar()
+    if address is None:
+        raise NotFound(f"There is no context named '{context}'.", hint="See: seedbed context list")
+    if not address:
+        raise Conflict(
+            f"The context '{context}' has no remote.", hint=f"Set one: seedbed context remote {context} ADDRESS"
+        )
+    return Remote(address)
+
+
+def _exchange_tombstones(parts: Parts, context: str, remote: Remote) -> tuple[set[str], int]:
+    """What was deleted here goes there too, and back; the answer is what is there, and how many went here."""
+    buried, there = remote.tombstones(), remote.manifests()
+    with parts.database.write() as conn:
+        dead = _buried_here(conn, there)
+        rows = [{"remote": remote.address, "uuid": uuid, "at": parts.clock.now()} for uuid in sorted(dead)]
+        if rows:
+            conn.execute(insert_new(conn, remote_deletions), rows)
+        members = select(context_bundles.c.uuid).where(context_bundles.c.context == context)
+        doomed = set(conn.execute(members).scalars()) & buried
+    if doomed:
+        delete_bundles(parts, doomed, cascade=True, by=remote.address)
+    flush_deletions(parts, {remote.address})
+    return there - dead - buried, len(doomed)
+
+
+def _buried_here(conn: Connection, uuids: Collection[str]) -> set[str]:
+    found: set[str] = set()
+    for part in in_parts(sorted(uuids)):
+        found.update(conn.execute(select(tombstones.c.uuid).where(tombstones.c.uuid.in_(part))).scalars())
+    return found
+
+
+def _not_pushed(parts: Parts, context: str) -> list[str]:
+    members = (context_bundles.c.context == context) & ~context_bundles.c.pushed
+    with parts.database.read() as conn:
+        query = select(context_bundles.c.uuid).where(members)
+        return list(conn.execute(query.order_by(context_bundles.c.created, context_bundles.c.uuid)).scalars())
+
+
+def _send(parts: Parts, remote: Remote, uuid: str, stored: dict[str, int]) -> dict[str, int]:
+    """Upload a bundle's missing files and then its manifest; the answer is the files that were sent."""
+    manifest = parts.manifests.path_of(uuid).read_bytes()
+    sizes = {link.digest: link.size for link in parts.manifests.read(uuid).bundle.files}
+    missing = {digest: size for digest, size in sizes.items() if stored.get(digest) != size}
+    for part in _in_parts(list(missing)):
+        paths = {digest: parts.content.path_of(digest) for digest in part}
+        for digest, path in paths.items():
+            _check(path, digest, f"The store's file {digest[:12]}…")
+        remote.put_files(paths)
+    tags = parts.manifests.tags_path_of(uuid)
+    remote.put_manifest(uuid, manifest, tags.read_bytes() if tags.exists() else None)
+    return missing
+
+
+def _mark_pushed(parts: Parts, context: str, uuid: str) -> None:
+    here = (context_bundles.c.context == context) & (context_bundles.c.uuid == uuid)
+    with parts.database.write() as conn:
+        conn.execute(update(context_bundles).where(here).values(pushed=True))
+
+
+def _not_here(parts: Parts, context: str, there: Collection[str]) -> list[str]:
+    """What has to be fetched; what is here already only joins the context."""
+    missing: list[str] = []
+    with parts.database.write() as conn:
+        for part in in_parts(sorted(there)):
+            known = {
+                row.uuid: row.created
+                for row in conn.execute(select(bundles.c.uuid, bundles.c.created).where(bundles.c.uuid.in_(part)))
+            }
+            rows = [{"context": context, "uuid": u, "pushed": True, "created": at} for u, at in known.items()]
+            if rows:
+                conn.execute(insert_new(conn, context_bundles), rows)
+                same = (context_bundles.c.context == context) & context_bundles.c.uuid.in_(list(known))
+                conn.execute(update(context_bundles).where(same).values(pushed=True))
+            missing += [uuid for uuid in part if uuid not in known]
+    return missing
+
+
+def _receive(parts: Parts, remote: Remote, context: str, bundle: Bundle, problems: list[str]) -> tuple[int, int]:
+    """Fetch a bundle's missing files, check them, and publish it here under its own uuid."""
+    sizes = {link.digest: link.size for link in bundle.files}
+    with write_lease(parts.leases):
+        missing = [digest for digest in sizes if not parts.content.touch(digest)]
+        try:
+            for part in _in_parts(missing):
+                _fetch(parts, remote, part)
+        except Damaged as error:
+            problems.append(f"'{bundle.name}' ({bundle.uuid}): {error.message}")
+            return 0, 0
+        parts.content.sync(sizes)
+        parts.manifests.remove([bundle.uuid])  # left by a pull that was cut short
+        (written,) = parts.manifests.write_all([bundle])
+        _admit(parts, context, written)
+    return len(missing), sum(sizes[digest] for digest in missing)
+
+
+def _fetch(parts: Parts, remote: Remote, digests: Sequence[str]) -> None:
+    with ExitStack() as stack:
+        drafts = {digest: stack.enter_context(parts.content.receive()) for digest in digests}
+        remote.get_files(drafts)
+        for digest, draft in drafts.items():
+            _check(draft, digest, f"The file {digest[:12]}… at {remote.address}")
+            parts.content.admit(draft, digest)
+
+
+def _admit(parts: Parts, context: str, written: Written) -> None:
+    bundle = written.bundle
+    with parts.database.write() as conn:
+        parts.events.lock(conn)
+        if conn.execute(select(bundles.c.uuid).where(bundles.c.uuid == bundle.uuid)).first():
+            return
+        if bundle.key and uuids_by_key(conn, [bundle.key]):  # the first published here keeps the key
+            written = replace(written, bundle=replace(bundle, key=""))
+        insert_bundles(conn, [written], context, pushed=True)
+        parts.events.append_all(conn, [published(bundle)])
+
+
+def _check(path: Path, digest: str, what: str) -> None:
+    if not path.exists():
+        raise Damaged(f"{what} is missing.", hint="Run: seedbed store verify")
+    if digest_of_file(path) != digest:
+        raise Damaged(f"{what} does not match its digest.", hint="Run: seedbed store verify")
+
+
+def _in_parts(digests: Sequence[str]) -> list[Sequence[str]]:
+    return [digests[start : start + _AT_ONCE] for start in range(0, len(digests), _AT_ONCE)]
