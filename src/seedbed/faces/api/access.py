@@ -8,6 +8,7 @@ from starlette.requests import HTTPConnection
 
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.base.errors import Unauthenticated
+from seedbed.base.settings import Settings
 from seedbed.flows.platform import Platform
 
 
@@ -52,7 +53,14 @@ def platform_of(request: Request) -> Platform:
     return platform
 
 
+def settings_of(request: Request) -> Settings:
+    """The settings that the app was made with."""
+    settings: Settings = request.app.state.settings
+    return settings
+
+
 Here = Annotated[Platform, Depends(platform_of)]
+Rules = Annotated[Settings, Depends(settings_of)]
 Anyone = Annotated[None, Depends(requires(None))]
 Viewer = Annotated[Identity, Depends(requires(Role.VIEWER))]
 Labeller = Annotated[Identity, Depends(requires(Role.LABELLER))]

@@ -81,6 +81,7 @@ def create_app(
         "/api/{rest:path}", _nothing_here, methods=list(_METHODS), include_in_schema=False, name="nothing_here"
     )
     app.state.platform = platform
+    app.state.settings = settings
     app.state.set_up_code = set_up_code
     app.state.door = _door(platform, settings, solo_token)
     install(app)

@@ -133,7 +133,10 @@ def too_large(limit: int) -> HTTPException:
 
 
 def _sentence(mistake: Mapping[str, Any]) -> str:
-    place = ".".join(str(part) for part in mistake["loc"] if part != "body") or "body"
+    loc = mistake["loc"]
+    place = ".".join(str(part) for part in loc if part != "body") or "body"
+    if mistake["type"] == "json_invalid":
+        place = f"body, character {loc[-1]}"
     given = mistake.get("input")
     shown = "" if given is None or isinstance(given, dict | list) else f" (given: {_short(given)})"
     return f"{place}: {_readable(mistake)}{shown}"

@@ -12,6 +12,7 @@ from seedbed.runtime.jobs.spec import JobClass, JobSpec
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=2000)]
 Ref = Annotated[str, Field(max_length=500)]
+STEPS_OWN = Resources(cpus=0, memory=0)  # nothing asked: what the step asks for itself
 _UUID = "01936d2e-7a10-7c3e-9d51-0c6a5f3a7b21"
 
 
@@ -58,9 +59,8 @@ class JobAsked(Asked):
     def spec(self) -> JobSpec:
         """As the rooms below have it."""
         given = self.model_dump(exclude={"resources", "after"})
-        if self.resources is not None:
-            given["resources"] = self.resources.resources()
-        return JobSpec(**given, after=tuple(self.after))
+        resources = self.resources.resources() if self.resources else STEPS_OWN
+        return JobSpec(**given, resources=resources, after=tuple(self.after))
 
 
 class FlowAsked(Asked):

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_jsonable_python
 
 from seedbed.assets.store.bundle import Array, Bundle, FileLink
-from seedbed.runtime.jobs.queue import Job
+from seedbed.runtime.jobs.records import Job
 
 _UUID = "01936d2e-7a10-7c3e-9d51-0c6a5f3a7b21"
 _OTHER = "01936d2f-1b22-7d4f-8e62-1d7b6a4b8c32"

@@ -6,7 +6,7 @@ from fastapi import Body, Path, Query
 from starlette.responses import FileResponse
 
 from seedbed.base.errors import InvalidInput
-from seedbed.faces.api.access import Here, Labeller, Operator, Trainer, Viewer
+from seedbed.faces.api.access import Here, Labeller, Operator, Rules, Trainer, Viewer
 from seedbed.faces.api.paths import files_of_upload, server_path
 from seedbed.faces.api.requests import BundleAsked, GcAsked, RemoveAsked
 from seedbed.faces.api.routing import Limit, Offset, router
@@ -19,14 +19,12 @@ Tag = Annotated[str, Query(max_length=500)]
 
 
 @bundles.post("", status_code=201)
-def add(asked: BundleAsked, here: Here, by: Trainer) -> BundleDetail:
+def add(asked: BundleAsked, here: Here, rules: Rules, by: Trainer) -> BundleDetail:
     """Publish files of the server, or of an upload, as they are."""
     if bool(asked.paths) == bool(asked.upload):
         raise InvalidInput("Give either 'paths' (files of the server) or 'upload' (the id of an upload).")
-    if asked.upload:
-        paths = files_of_upload(here.settings, asked.upload)
-    else:
-        paths = [server_path(here.settings, path) for path in asked.paths]
+    uploaded = files_of_upload(rules, asked.upload) if asked.upload else []
+    paths = uploaded or [server_path(rules, path) for path in asked.paths]
     made = here.bundles.add(paths, name=asked.name, kind=asked.kind, tags=asked.tags, project=asked.project, by=by)
     return BundleDetail.of(made)
 

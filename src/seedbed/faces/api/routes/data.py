@@ -6,7 +6,7 @@ from anyio import to_thread
 from fastapi import Path, Query, Request
 from starlette.responses import Response
 
-from seedbed.faces.api.access import Here, Labeller, Viewer
+from seedbed.faces.api.access import Here, Labeller, Rules, Viewer
 from seedbed.faces.api.paths import source_path
 from seedbed.faces.api.requests import DataAsked
 from seedbed.faces.api.routing import Limit, Offset, router
@@ -42,9 +42,9 @@ async def upload(request: Request, here: Here, by: Labeller) -> UploadView:
 
 
 @data.post("", status_code=202)
-def add(asked: DataAsked, here: Here, by: Labeller) -> JobView:
+def add(asked: DataAsked, here: Here, rules: Rules, by: Labeller) -> JobView:
     """Start a job that takes in a folder, an archive, a CSV list or an upload."""
-    source = source_path(here.settings, asked.path, asked.upload)
+    source = source_path(rules, asked.path, asked.upload)
     job = here.data.add(source, name=asked.name, project=asked.project, to=asked.to, size=asked.size, by=by)
     return JobView.of(job)
 

@@ -6,7 +6,7 @@ from anyio import to_thread
 from fastapi import Path, Request
 
 from seedbed.base.errors import InvalidInput
-from seedbed.faces.api.access import Here, Trainer, Viewer
+from seedbed.faces.api.access import Here, Rules, Trainer, Viewer
 from seedbed.faces.api.paths import source_path
 from seedbed.faces.api.requests import PredictAsked, RecipeAsked, TrainAsked
 from seedbed.faces.api.routing import router
@@ -42,11 +42,11 @@ def train(asked: TrainAsked, here: Here, by: Trainer) -> list[JobView]:
 
 
 @models.post("/{ref}/predict", status_code=202)
-def predict(ref: ModelRef, asked: PredictAsked, here: Here, by: Trainer) -> list[JobView]:
+def predict(ref: ModelRef, asked: PredictAsked, here: Here, rules: Rules, by: Trainer) -> list[JobView]:
     """Label every image of a data set, a folder of the server or an upload."""
     if asked.data and (asked.path or asked.upload):
         raise InvalidInput("Give one of 'data', 'path' and 'upload'.")
-    source = None if asked.data else source_path(here.settings, asked.path, asked.upload)
+    source = None if asked.data else source_path(rules, asked.path, asked.upload)
     made = here.models.predict(ref, asked.data, source=source, project=asked.project, by=by)
     return [JobView.of(job) for job in made]
 

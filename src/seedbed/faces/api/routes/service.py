@@ -1,6 +1,6 @@
 """/events, /list, /doctor, /backup, /health, and the description of all this."""
 
-from pathlib import Path as FilePath
+import time
 from typing import Annotated, Any
 
 from anyio import CapacityLimiter, to_thread
@@ -8,11 +8,12 @@ from fastapi import Path, Query, Request
 from starlette.responses import HTMLResponse
 
 import seedbed
+from seedbed.assets.store.events import Event
 from seedbed.base.errors import NotFound
 from seedbed.base.files import inside
 from seedbed.base.ids import new_id
 from seedbed.base.registry import near_matches
-from seedbed.faces.api.access import Here, Operator, Viewer
+from seedbed.faces.api.access import Here, Operator, Rules, Viewer
 from seedbed.faces.api.paths import server_path
 from seedbed.faces.api.reference import reference_page
 from seedbed.faces.api.requests import BackupAsked
@@ -21,6 +22,7 @@ from seedbed.faces.api.views import CheckView, EventPage, EventView, HealthView,
 
 service = router("service", path="")
 _MOST_WAITING = 200
+_ONE_WAIT = 2.0  # seconds that a thread waits at a time: a server that stops, or a client that went, frees it
 _waiting = CapacityLimiter(_MOST_WAITING)  # those who wait for news must not take the threads of those who ask
 
 
@@ -32,6 +34,7 @@ def health(here: Here, by: Viewer) -> HealthView:
 
 @service.get("/events")
 async def events(
+    request: Request,
     here: Here,
     by: Viewer,
     after: Annotated[int, Query(ge=0, le=1 << 62, description="The cursor: the last event's number.")] = 0,
@@ -39,11 +42,15 @@ async def events(
 ) -> EventPage:
     """Events after a cursor, of what you may see; waits until something comes, or the time is over."""
 
-    def ask() -> EventPage:
-        found, cursor = here.feed.wait(after, wait, by=by) if wait else here.feed.after(after, by=by)
-        return EventPage(events=[EventView.of(event) for event in found], cursor=cursor)
+    def ask(cursor: int, seconds: float) -> tuple[list[Event], int]:
+        return here.feed.wait(cursor, seconds, by=by) if seconds > 0 else here.feed.after(cursor, by=by)
 
-    return await to_thread.run_sync(ask, limiter=_waiting)
+    until, found, cursor = time.monotonic() + wait, list[Event](), after
+    while True:
+        left = min(until - time.monotonic(), _ONE_WAIT)
+        found, cursor = await to_thread.run_sync(ask, cursor, left, limiter=_waiting)
+        if found or until <= time.monotonic() or await request.is_disconnected():
+            return EventPage(events=[EventView.of(event) for event in found], cursor=cursor)
 
 
 @service.get("/list")
@@ -68,11 +75,9 @@ def doctor(here: Here, by: Operator) -> list[CheckView]:
 
 
 @service.post("/backup", status_code=201)
-def backup(asked: BackupAsked, here: Here, by: Operator) -> dict[str, Any]:
+def backup(asked: BackupAsked, here: Here, rules: Rules, by: Operator) -> dict[str, Any]:
     """Keep everything in a folder of the server."""
-    target = (
-        _backup_target(here.settings.home, new_id()) if not asked.target else server_path(here.settings, asked.target)
-    )
+    target = server_path(rules, asked.target) if asked.target else inside(rules.home / "backups", new_id())
     return {"target": str(target), **plain(here.backup.backup(target, by=by))}
 
 
@@ -86,7 +91,3 @@ def openapi(request: Request, by: Viewer) -> dict[str, Any]:
 def docs(request: Request, by: Viewer) -> HTMLResponse:
     """The same to read; all of it from here, nothing is loaded from elsewhere."""
     return HTMLResponse(reference_page(request.app.openapi()))
-
-
-def _backup_target(home: FilePath, name: str) -> FilePath:
-    return inside(home / "backups", name)

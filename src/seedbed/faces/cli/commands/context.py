@@ -1,0 +1,56 @@
+"""`seedbed context`: named sets of bundles."""
+
+from typing import Annotated
+
+import typer
+
+from seedbed.faces.cli.options import Json
+from seedbed.faces.cli.output import say, show_json, show_table
+from seedbed.faces.cli.session import session
+
+app = typer.Typer(help="Contexts: named sets of bundles, here and at a remote.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(help="The context's name.")]
+
+
+@app.command()
+def create(name: Name, as_json: Json = False) -> None:
+    """A new, empty context."""
+
+    with session() as here:
+        made = here.client.contexts.create(name)
+    show_json(made) if as_json else say(f"{made['name']} is there. Use it: seedbed context use {made['name']}")
+
+
+@app.command("list")
+def list_contexts(as_json: Json = False) -> None:
+    """Every context; the one in use is marked."""
+
+    with session() as here:
+        found = here.client.contexts.list()
+    if as_json:
+        show_json(found)
+        return
+    rows = [("*" if one["in_use"] else "", one["name"], one["remote"]) for one in found]
+    show_table(("", "name", "remote"), rows, empty="No context yet.")
+
+
+@app.command()
+def use(name: Name, as_json: Json = False) -> None:
+    """New bundles go into this context from now on."""
+
+    with session() as here:
+        found = here.client.contexts.use(name)
+    show_json(found) if as_json else say(f"New bundles go into {found['name']}.")
+
+
+@app.command()
+def remote(
+    name: Name,
+    address: Annotated[str, typer.Argument(help="A folder, or an address such as s3://bucket/prefix.")],
+    as_json: Json = False,
+) -> None:
+    """Where a context's push and pull go."""
+
+    with session() as here:
+        found = here.client.contexts.remote(name, address)
+    show_json(found) if as_json else say(f"{found['name']} is kept at {found['remote']}.")

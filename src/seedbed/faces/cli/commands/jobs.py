@@ -1,0 +1,185 @@
+"""`seedbed jobs`: submit, look, cancel, run again."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from seedbed.base.resources import parse_size
+from seedbed.faces.cli.heavy import HEAVY
+from seedbed.faces.cli.options import Detach, Json, Limit, Params, Project, pairs, sure, values
+from seedbed.faces.cli.output import lasted, say, short, show_json, show_record, show_table, when
+from seedbed.faces.cli.session import Session, session
+
+if TYPE_CHECKING:
+    from seedbed.faces.client import Client
+    from seedbed.faces.client.results import Job
+
+app = typer.Typer(help="Jobs: submit, look, cancel, run again.", no_args_is_help=True)
+JobId = Annotated[str, typer.Argument(help="The job's id or the beginning of it.")]
+
+
+@app.command()
+def submit(
+    what: Annotated[str, typer.Argument(help="A step's name (seedbed list steps), or a YAML file of jobs.")],
+    param: Params = None,
+    given: Annotated[list[str] | None, typer.Option("--input", "-i", help="NAME=BUNDLE or NAME=job:ID/OUTPUT.")] = None,
+    cls: Annotated[str, typer.Option("--class", help="te (trial and error) or be (best effort).")] = "be",
+    cpus: Annotated[float | None, typer.Option(help="Cpus; else what the step asks for.")] = None,
+    memory: Annotated[str, typer.Option(help="Memory, like 2G; else what the step asks for.")] = "",
+    gpus: Annotated[int | None, typer.Option(help="Gpus.")] = None,
+    grace: Annotated[float, typer.Option(help="Seconds between the wish to stop and the kill.")] = 30.0,
+    retries: Annotated[int, typer.Option(help="Tries after a failed one.")] = 2,
+    timeout: Annotated[float, typer.Option(help="Seconds of running; 0: no limit.")] = 0.0,
+    name: Annotated[str, typer.Option(help="A name for people.")] = "",
+    project: Project = "",
+    seed: Annotated[int, typer.Option(help="Every random draw derives from it.")] = 0,
+    again: Annotated[bool, typer.Option("--again", help="Run even if the store knows the answer.")] = False,
+    detach: Detach = False,
+    as_json: Json = False,
+) -> None:
+    """Queue a step with parameters and inputs, or the jobs of a YAML file."""
+    if Path(what).suffix in (".yaml", ".yml"):
+        asked = _from_file(Path(what))
+    else:
+        fields: dict[str, Any] = {"step": what, "cls": cls.lower(), "grace": grace, "retries": retries, "name": name}
+        fields |= {"project": project, "seed": seed, "again": again, "timeout": timeout}
+        fields |= {"params": values(param, "--param"), "inputs": pairs(given, "--input")}
+        fields["resources"] = _resources(cpus, memory, gpus)
+        asked = [fields]
+    _submit(asked, detach=detach, as_json=as_json)
+
+
+@app.command("list")
+def list_jobs(
+    state: Annotated[str, typer.Option(help="waiting, starting, running, stopping, done, failed, cancelled.")] = "",
+    project: Project = "",
+    flow: Annotated[str, typer.Option(help="Those that were started together.")] = "",
+    limit: Limit = 30,
+    as_json: Json = False,
+) -> None:
+    """Jobs, the newest first; waiting ones say why."""
+
+    with session() as here:
+        found = here.client.jobs.list(state=state, project=project, flow=flow, limit=limit)
+    if as_json:
+        show_json(found)
+        return
+    rows = [
+        (
+            short(job["id"]),
+            job["name"] or job["step"],
+            job["state"],
+            f"{job['step_now']}/{job['step_total']}" if job["step_total"] else "",
+            when(job["submitted"]),
+            lasted(job["started"], job["ended"]),
+            job["doing"] if job["state"] == "running" else job["reason"],
+        )
+        for job in found
+    ]
+    columns = ("id", "job", "state", "steps", "submitted", "took", "")
+    show_table(columns, rows, empty="No job yet. Start one: seedbed demo, or seedbed jobs submit STEP")
+
+
+@app.command()
+def show(job: JobId, as_json: Json = False) -> None:
+    """One job with its attempts."""
+
+    with session() as here:
+        found = here.client.jobs.get(job)
+        attempts = here.client.jobs.attempts(found["id"])
+    if as_json:
+        show_json({**found, "attempts": attempts})
+        return
+    times = {name: when(float(found[name])) for name in ("submitted", "started", "ended")}
+    show_record({**found, **times, "spec": {name: value for name, value in found["spec"].items() if value}})
+    rows = [
+        (one["fence"], one["node"], one["outcome"], lasted(one["started"], one["ended"]), one["reason"])
+        for one in attempts
+    ]
+    show_table(("attempt", "node", "outcome", "took", ""), rows, empty="No attempt yet.")
+
+
+@app.command()
+def logs(
+    job: JobId, follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the job ends.")] = False
+) -> None:
+    """What the newest attempt of a job printed."""
+
+    with session() as here:
+        found = here.client.jobs.get(job)
+        offset = _print_log(here.client, found["id"], 0)
+        if follow:
+            for _ in here.client.follow(found["id"]):
+                offset = _print_log(here.client, found["id"], offset)
+            _print_log(here.client, found["id"], offset)
+
+
+@app.command()
+def cancel(
+    job: JobId,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Stop a job, or take it out of the queue."""
+
+    with session() as here:
+        found = here.client.jobs.get(job)
+        sure(f"Cancel {found['name'] or found['step']} ({found['id']}, {found['state']})?", yes=yes)
+        found = here.client.jobs.cancel(found["id"])
+    show_json(found) if as_json else say(f"{found['id']} is {found['state']}.")
+
+
+@app.command()
+def rerun(
+    job: JobId,
+    again: Annotated[bool, typer.Option("--again", help="Run even if the store knows the answer.")] = False,
+    detach: Detach = False,
+    as_json: Json = False,
+) -> None:
+    """A new job with exactly the same inputs."""
+
+    with session() as here:
+        made = [here.client.jobs.rerun(here.client.jobs.get(job)["id"], again=again)]
+        finish(here, made, detach=detach, as_json=as_json)
+
+
+def _submit(asked: list[dict[str, Any]], *, detach: bool, as_json: bool) -> None:
+
+    with session() as here:
+        finish(here, here.client.jobs.submit_flow(asked), detach=detach, as_json=as_json)
+
+
+def finish(here: Session, jobs: "Sequence[Job]", *, detach: bool, as_json: bool) -> None:
+    """Follow jobs to their end unless told not to, and say what they made."""
+
+    ended = jobs if detach else here.run(jobs, quiet=as_json)
+    if as_json:
+        show_json(ended[0] if len(ended) == 1 else ended)
+        return
+    for job in ended:
+        made = ", ".join(f"{name} {uuid}" for name, uuid in job["outputs"].items())
+        say(f"{job['name'] or job['step']} ({job['id']}): {job['state']}{f', made {made}' if made else ''}")
+
+
+def _from_file(path: Path) -> list[dict[str, Any]]:
+    return [
+        {name: value for name, value in spec.to_json().items() if name != "owner"}
+        for spec in HEAVY.get("load_job_file")(path)
+    ]
+
+
+def _resources(cpus: float | None, memory: str, gpus: int | None) -> dict[str, Any] | None:
+    if cpus is None and not memory and gpus is None:
+        return None
+    return {"cpus": cpus or 0, "memory": parse_size(memory) if memory else 0, "gpus": gpus or 0}
+
+
+def _print_log(client: "Client", job: str, offset: int) -> int:
+    while True:
+        piece = client.jobs.logs(job, offset=offset)
+        if not piece["text"]:
+            return int(piece["offset"])
+        typer.echo(piece["text"], nl=False)
+        offset = int(piece["offset"])

@@ -1,0 +1,101 @@
+"""`seedbed projects`: use cases of domain experts."""
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.ids import digest_of
+from seedbed.faces.cli.options import Json
+from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
+from seedbed.faces.cli.session import session
+
+if TYPE_CHECKING:
+    from seedbed.faces.client.results import LabelAsked
+
+app = typer.Typer(help="Projects: classes, images, labels.", no_args_is_help=True)
+label = typer.Typer(help="Labels of a project.", no_args_is_help=True)
+app.add_typer(label, name="label")
+Ref = Annotated[str, typer.Argument(help="The project's name or id.")]
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="The project's name.")],
+    classes: Annotated[list[str] | None, typer.Option("--class", "-c", help="A class; may be repeated.")] = None,
+    data: Annotated[str, typer.Option(help="The data set that it is about.")] = "",
+    as_json: Json = False,
+) -> None:
+    """A new project."""
+
+    with session() as here:
+        made = here.client.projects.create(name, classes=classes or ())
+        if data:
+            made = here.client.projects.set_data(made["id"], here.client.bundles.show(data)["uuid"])
+    show_json(made) if as_json else say(f"{made['name']}: {made['id']}")
+
+
+@app.command("list")
+def list_projects(as_json: Json = False) -> None:
+    """The projects that you are a member of."""
+
+    with session() as here:
+        found = here.client.projects.list()
+    if as_json:
+        show_json(found)
+        return
+    rows = [(short(one["id"]), one["name"], one["owner"], when(one["created"])) for one in found]
+    show_table(("id", "name", "owner", "made"), rows, empty="No project yet. Make one: seedbed projects create NAME")
+
+
+@app.command()
+def show(ref: Ref, as_json: Json = False) -> None:
+    """A project with its classes and how many images each has."""
+
+    with session() as here:
+        found = here.client.projects.get(ref)
+        classes = here.client.projects.classes(found["id"])
+        labels = here.client.projects.labels(found["id"])
+    counts = {one["name"]: sum(each["label"] == one["name"] for each in labels.values()) for one in classes}
+    if as_json:
+        show_json({**found, "classes": counts})
+        return
+    show_record({**found, "created": when(found["created"])})
+    show_table(("class", "labels"), list(counts.items()), empty="No class yet.")
+
+
+@label.command("import")
+def import_labels(
+    ref: Ref,
+    file: Annotated[Path, typer.Argument(help="A CSV file with the columns image and label.")],
+    as_json: Json = False,
+) -> None:
+    """Take labels from a CSV file; taking the same file again adds nothing."""
+
+    with session() as here:
+        project = here.client.projects.get(ref)["id"]
+        asked = _read(file, project)
+        count = here.client.projects.add_labels(project, asked)
+    result = {"read": len(asked), "new": count}
+    show_json(result) if as_json else say(f"{count} of {len(asked)} labels are new.")
+
+
+def _read(file: Path, project: str) -> "list[LabelAsked]":
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as lines:
+            reader = csv.DictReader(lines)
+            missing = {"image", "label"} - set(reader.fieldnames or ())
+            if missing:
+                raise InvalidInput(f"{file} has no column {' and no column '.join(sorted(missing))}.")
+            return [_asked(project, row["image"] or "", row["label"] or "") for row in reader]
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {file}.") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput(f"{file} cannot be read as CSV: {error}.") from None
+
+
+def _asked(project: str, image: str, label: str) -> "LabelAsked":
+    """A label whose id is made from what it says, so that the same file can be taken twice."""
+    return {"id": digest_of([project, image, label])[:32], "image": image, "label": label, "source": "import"}

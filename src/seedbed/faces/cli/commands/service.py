@@ -1,0 +1,98 @@
+"""`seedbed up`, `list`, `doctor`, `backup` and `restore`."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seedbed.base.errors import InvalidInput
+from seedbed.faces.cli.heavy import HEAVY
+from seedbed.faces.cli.options import Json
+from seedbed.faces.cli.output import say, show_json, show_record, show_table
+from seedbed.faces.cli.session import server_url, session
+
+
+def add_to(app: typer.Typer) -> None:
+    """Put these commands at the top level."""
+    app.command()(up)
+    app.command("scheduler", hidden=True)(scheduler)
+    app.command("list")(list_kind)
+    app.command()(doctor)
+    app.command()(backup)
+    app.command()(restore)
+
+
+def up(
+    host: Annotated[
+        str | None, typer.Option(help="Address to serve on; anything but 127.0.0.1 belongs behind TLS.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
+    team: Annotated[bool | None, typer.Option("--team", help="Several people with passwords and roles.")] = None,
+) -> None:
+    """Serve the web page and REST, and run jobs."""
+    HEAVY.get("serve")({"host": host, "port": port, "team": team})
+
+
+def scheduler() -> None:
+    """Run jobs until standard input ends: the server starts this beside itself."""
+    HEAVY.get("scheduler")()
+
+
+def list_kind(
+    kind: Annotated[str, typer.Argument(help="steps, recipes, policies, algorithms...; all kinds when left out.")] = "",
+    as_json: Json = False,
+) -> None:
+    """What there is of one kind: steps, recipes, policies, algorithms, cards..."""
+
+    with session() as here:
+        if not kind:
+            kinds = here.client.kinds()
+            show_json(kinds) if as_json else say("\n".join(kinds))
+            return
+        found = here.client.list(kind)
+    show_json(found) if as_json else show_table(("name", ""), sorted(found.items()), empty=f"No {kind} yet.")
+
+
+def doctor(as_json: Json = False) -> None:
+    """Check the machine, and say what is missing or unsafe."""
+    if server_url():
+        with session() as here:
+            checks = [dict(check) for check in here.client.doctor()]
+    else:  # not through REST: it must also work where no platform can be opened
+        checks = [asdict(check) for check in HEAVY.get("examine")(HEAVY.get("settings")())]
+    if as_json:
+        show_json(checks)
+    else:
+        for check in checks:
+            hint = f"\n      {check['hint']}" if check["hint"] else ""
+            say(f"{check['ok']:<5} {check['name']}: {check['sentence']}{hint}")
+    if any(check["ok"] == "bad" for check in checks):
+        raise typer.Exit(1)
+
+
+def backup(
+    target: Annotated[Path | None, typer.Argument(help="A new folder; else one under the home's backups.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Keep a copy of everything: database, files, manifests."""
+
+    with session() as here:
+        place = str(target.expanduser().resolve()) if target and here.platform else str(target or "")
+        report = here.client.backup(place)
+    show_json(report) if as_json else show_record(report)
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(help="A folder that `seedbed backup` made.")], as_json: Json = False
+) -> None:
+    """Bring a backup back, into an empty home."""
+    if server_url():
+        raise InvalidInput(
+            "A backup is restored on the server's machine, while the server is down.",
+            hint="Run this there, without SEEDBED_URL.",
+        )
+    home = HEAVY.get("settings")().home
+    HEAVY.get("restore")(source.expanduser().resolve(), home)
+    result = {"home": str(home)}
+    show_json(result) if as_json else say(f"{home} holds everything again. Start it: seedbed up")

@@ -1,0 +1,65 @@
+"""Tables, records and trees in the terminal."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.tree import Tree
+
+from seedbed.faces.client.results import Graph
+
+_WIDE = 250  # columns where nobody looks: whatever reads a pipe gets whole lines
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Rows under headings."""
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        grid.add_column(column, overflow="fold", no_wrap=column == "id")
+    for row in rows:
+        grid.add_row(*(escape(str(cell)) for cell in row))
+    _console().print(grid)
+
+
+def record(values: Mapping[str, Any]) -> None:
+    """Lines `name  value`."""
+    grid = Table(box=None, pad_edge=False, show_header=False)
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in values.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        grid.add_row(escape(name.replace("_", " ")), escape(text))
+    _console().print(grid)
+
+
+def lineage(root: str, graph: Graph, *, down: bool) -> None:
+    """A bundle with what it was made from, or what was made from it; what was drawn once is not drawn again."""
+    nodes = {node["uuid"]: node for node in graph["nodes"]}
+    branches: dict[str, list[tuple[str, str]]] = {}
+    for made, origin, name in graph["edges"]:
+        start, end = (origin, made) if down else (made, origin)
+        branches.setdefault(start, []).append((name, end))
+
+    def label(uuid: str, name: str) -> str:
+        node = nodes.get(uuid)
+        words = f"{node['name']} ({node['kind']}) {uuid}" if node else f"{uuid} (not here)"
+        return escape(f"{name}: {words}" if name else words)
+
+    tree = Tree(label(root, ""))
+    waiting, drawn = [(tree, root)], {root}
+    while waiting:
+        branch, uuid = waiting.pop()
+        for name, end in branches.get(uuid, []):
+            twig = branch.add(label(end, name))
+            if end not in drawn:
+                drawn.add(end)
+                waiting.append((twig, end))
+    _console().print(tree)
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDE)

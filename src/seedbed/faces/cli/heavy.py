@@ -1,0 +1,23 @@
+"""What takes time to import, loaded when a command needs it: `seedbed --help` answers at once."""
+
+from typing import Any
+
+from seedbed.base.registry import Registry
+
+HEAVY: Registry[Any] = Registry(
+    "part of the command line",
+    {
+        "Client": "seedbed.faces.client:Client",
+        "inside": "seedbed.faces.cli.inside:inside",
+        "settings": "seedbed.base.settings:load_settings",
+        "serve": "seedbed.faces.cli.server:serve",
+        "scheduler": "seedbed.faces.cli.scheduler:run_until_parent_ends",
+        "examine": "seedbed.flows.usecases.doctor:examine",
+        "restore": "seedbed.flows.usecases.backup:restore",
+        "load_job_file": "seedbed.flows.jobfile:load_job_file",
+        "Bars": "seedbed.faces.cli.progress:Bars",
+        "table": "seedbed.faces.cli.drawing:table",
+        "record": "seedbed.faces.cli.drawing:record",
+        "lineage": "seedbed.faces.cli.drawing:lineage",
+    },
+)
