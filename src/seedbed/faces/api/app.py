@@ -95,14 +95,13 @@ def role_of(route: APIRoute) -> Requires | None:
 
 
 def _door(platform: Platform, settings: Settings, solo_token: str | None) -> Door:
-    def record(identity: Identity, action: str, subject: str, status: int, address: str) -> None:
-        outcome = "ok" if status < 400 else "refused" if status < 500 else "failed"
-        platform.audit.record(identity.name, action, subject, outcome, {"status": status, "address": address})
+    def record_refusal(identity: Identity, action: str, subject: str, address: str) -> None:
+        platform.audit.record(identity.name, action, subject, "refused", {"address": address})
 
     return Door(
         hosts=Hosts.of(settings),
         identify=platform.users.identify,
-        record=record,
+        record_refusal=record_refusal,
         solo_token=solo_token,
         upload_limit=settings.upload_limit,
         session_seconds=int(settings.session_hours * 3600),

@@ -66,7 +66,7 @@ class Door:
 
     hosts: Hosts
     identify: Callable[[str], Identity | None]
-    record: Callable[[Identity, str, str, int, str], None]
+    record_refusal: Callable[[Identity, str, str, str], None]  # who, action, subject, address
     solo_token: str | None = None
     upload_limit: int = 8 << 30
     session_seconds: int = 12 * 3600
@@ -225,29 +225,18 @@ class Guard:
                 status = message["status"]
             await send(message)
 
-        try:
-            await self.app(scope, receive, _hardened(noted))
-        finally:
-            if visitor.identity is not None and scope["method"] not in SAFE_METHODS:
-                await self._note(scope, visitor.identity, status)
+        await self.app(scope, receive, _hardened(noted))
+        if status == Forbidden.status and visitor.identity is not None and scope["method"] not in SAFE_METHODS:
+            await self._note(scope, visitor.identity)
 
-    async def _note(self, scope: Scope, identity: Identity, status: int) -> None:
-        action = _action(scope)
-        if not action:
-            return
+    async def _note(self, scope: Scope, identity: Identity) -> None:
+        """The use cases write down what is done; what a role did not allow never reaches them."""
+        action = getattr(scope.get("route"), "unique_id", scope["method"].lower())
         address = (scope.get("client") or ("",))[0]
         try:
-            await to_thread.run_sync(self._door.record, identity, action, scope["path"], status, address)
+            await to_thread.run_sync(self._door.record_refusal, identity, action, scope["path"], address)
         except SeedbedError as error:
             _log.warning("The audit log missed %s %s: %s", scope["method"], scope["path"], error)
-
-
-def _action(scope: Scope) -> str:
-    """What was asked for, in the words of the route; '' for the pages' own traffic."""
-    if not scope["path"].startswith("/api/"):
-        return ""
-    name = getattr(scope.get("route"), "unique_id", None)
-    return f"rest.{name}" if name else f"rest.{scope['method'].lower()}"
 
 
 def _cookie(scope: Scope, headers: Headers) -> str:

@@ -209,6 +209,12 @@ class PasswordAsked(Asked):
     password: Annotated[str, Field(min_length=1, max_length=1024)]
 
 
+class MailAsked(Asked):
+    """A mail address."""
+
+    mail: Annotated[str, Field(max_length=254)] = Field(description="Empty: none.", examples=["ada@example.org"])
+
+
 class TokenAsked(Asked):
     """A new API token."""
 

@@ -230,9 +230,10 @@ class Projects(Noun):
         """Another name for a class and its labels."""
         self._to.patch(f"/projects/{part(ref)}/classes/{part(old)}", {"name": new})
 
-    def remove_class(self, ref: str, name: str) -> None:
+    def remove_class(self, ref: str, name: str, *, with_labels: bool = False) -> None:
         """Take a class away."""
-        self._to.delete(f"/projects/{part(ref)}/classes/{part(name)}")
+        query = "?with_labels=true" if with_labels else ""
+        self._to.delete(f"/projects/{part(ref)}/classes/{part(name)}{query}")
 
     def labels(self, ref: str) -> dict[str, results.Label]:
         """Image to what counts of it."""
@@ -325,6 +326,14 @@ class Users(Noun):
     def disable(self, ref: str) -> results.User:
         """Nothing that this account has opens a door any more."""
         return cast(results.User, self._to.post(f"/users/{part(ref)}/disable"))
+
+    def enable(self, ref: str) -> results.User:
+        """Let a disabled account in again."""
+        return cast(results.User, self._to.post(f"/users/{part(ref)}/enable"))
+
+    def set_mail(self, ref: str, mail: str) -> results.User:
+        """Where mail about ended jobs goes."""
+        return cast(results.User, self._to.put(f"/users/{part(ref)}/mail", {"mail": mail}))
 
     def tokens(self, ref: str) -> Sequence[results.Token]:
         """The API tokens of an account."""

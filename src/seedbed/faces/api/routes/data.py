@@ -6,7 +6,7 @@ from anyio import to_thread
 from fastapi import Path, Query, Request
 from starlette.responses import Response
 
-from seedbed.faces.api.access import Here, Labeller, Rules, Viewer
+from seedbed.faces.api.access import Here, Rules, Trainer, Viewer
 from seedbed.faces.api.paths import source_path
 from seedbed.faces.api.requests import DataAsked
 from seedbed.faces.api.routing import Limit, Offset, router
@@ -34,7 +34,7 @@ MULTIPART: dict[str, Any] = {
 
 
 @uploads.post("", status_code=201, openapi_extra=MULTIPART)
-async def upload(request: Request, here: Here, by: Labeller) -> UploadView:
+async def upload(request: Request, here: Here, by: Trainer) -> UploadView:
     """Send files (an archive, images, a folder): they are written to disk as they come, then used by id."""
     folder = await to_thread.run_sync(lambda: here.data.upload_folder(by=by))
     received = await receive_files(request, folder)
@@ -42,7 +42,7 @@ async def upload(request: Request, here: Here, by: Labeller) -> UploadView:
 
 
 @data.post("", status_code=202)
-def add(asked: DataAsked, here: Here, rules: Rules, by: Labeller) -> JobView:
+def add(asked: DataAsked, here: Here, rules: Rules, by: Trainer) -> JobView:
     """Start a job that takes in a folder, an archive, a CSV list or an upload."""
     source = source_path(rules, asked.path, asked.upload)
     job = here.data.add(source, name=asked.name, project=asked.project, to=asked.to, size=asked.size, by=by)

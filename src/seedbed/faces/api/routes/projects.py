@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Path, Query
 
 from seedbed.assets.projects.labels import LabelEvent
-from seedbed.faces.api.access import Here, Labeller, Trainer, Viewer
+from seedbed.faces.api.access import Here, Labeller, Operator, Trainer, Viewer
 from seedbed.faces.api.requests import DataOfProject, LabelsAsked, MemberAsked, NameAsked, ProjectAsked
 from seedbed.faces.api.routing import router
 from seedbed.faces.api.views import BundleView, ClassView, CountView, LabelView, MemberView, ProjectView
@@ -41,7 +41,7 @@ def rename(ref: ProjectRef, asked: NameAsked, here: Here, by: Trainer) -> Projec
 
 
 @projects.delete("/{ref}", status_code=204)
-def delete(ref: ProjectRef, here: Here, by: Trainer) -> None:
+def delete(ref: ProjectRef, here: Here, by: Operator) -> None:
     """The project and its labels go; its bundles stay."""
     here.projects.delete(ref, by=by)
 
@@ -71,9 +71,15 @@ def rename_class(ref: ProjectRef, name: ClassName, asked: NameAsked, here: Here,
 
 
 @projects.delete("/{ref}/classes/{name}", status_code=204)
-def remove_class(ref: ProjectRef, name: ClassName, here: Here, by: Trainer) -> None:
+def remove_class(
+    ref: ProjectRef,
+    name: ClassName,
+    here: Here,
+    by: Trainer,
+    with_labels: Annotated[bool, Query(description="Also when images are labelled with it.")] = False,
+) -> None:
     """Take a class away."""
-    here.projects.remove_class(ref, name, by=by)
+    here.projects.remove_class(ref, name, with_labels=with_labels, by=by)
 
 
 @projects.get("/{ref}/labels")
@@ -108,12 +114,12 @@ def members(ref: ProjectRef, here: Here, by: Viewer) -> list[MemberView]:
 
 
 @projects.put("/{ref}/members/{user}", status_code=204)
-def add_member(ref: ProjectRef, user: UserRef, asked: MemberAsked, here: Here, by: Trainer) -> None:
+def add_member(ref: ProjectRef, user: UserRef, asked: MemberAsked, here: Here, by: Operator) -> None:
     """Let somebody in, or give them another role."""
     here.users.add_member(ref, user, asked.role, by=by)
 
 
 @projects.delete("/{ref}/members/{user}", status_code=204)
-def remove_member(ref: ProjectRef, user: UserRef, here: Here, by: Trainer) -> None:
+def remove_member(ref: ProjectRef, user: UserRef, here: Here, by: Operator) -> None:
     """Out again."""
     here.users.remove_member(ref, user, by=by)

@@ -7,7 +7,15 @@ from starlette.responses import JSONResponse, Response
 
 from seedbed.faces.api.access import Anyone, Here, Operator, Viewer
 from seedbed.faces.api.doors import forget_cookie, give_session, set_up_first_operator
-from seedbed.faces.api.requests import PasswordAsked, RoleAsked, SetUpAsked, SignInAsked, TokenAsked, UserAsked
+from seedbed.faces.api.requests import (
+    MailAsked,
+    PasswordAsked,
+    RoleAsked,
+    SetUpAsked,
+    SignInAsked,
+    TokenAsked,
+    UserAsked,
+)
 from seedbed.faces.api.routing import Limit, Offset, router
 from seedbed.faces.api.views import AuditView, IdentityView, NewTokenView, TokenView, UserView
 
@@ -52,6 +60,18 @@ def set_password(ref: UserRef, asked: PasswordAsked, here: Here, by: Viewer) -> 
 def disable(ref: UserRef, here: Here, by: Operator) -> UserView:
     """Nothing that this account has opens a door any more."""
     return UserView.of(here.users.disable(ref, by=by))
+
+
+@users.post("/{ref}/enable")
+def enable(ref: UserRef, here: Here, by: Operator) -> UserView:
+    """Let a disabled account in again."""
+    return UserView.of(here.users.enable(ref, by=by))
+
+
+@users.put("/{ref}/mail")
+def set_mail(ref: UserRef, asked: MailAsked, here: Here, by: Viewer) -> UserView:
+    """Where mail about ended jobs goes; empty: none."""
+    return UserView.of(here.users.set_mail(ref, asked.mail, by=by))
 
 
 @users.get("/{ref}/tokens")

@@ -1,5 +1,6 @@
 """`seedbed up`, `list`, `doctor`, `backup` and `restore`."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -7,10 +8,20 @@ from typing import Annotated
 import typer
 
 from seedbed.base.errors import InvalidInput
+from seedbed.faces.cli.commands import context, data, jobs, projects, store, users
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Json
 from seedbed.faces.cli.output import say, show_json, show_record, show_table
 from seedbed.faces.cli.session import server_url, session
+
+_OWN_LISTS: dict[str, Callable[..., None]] = {
+    "bundles": store.find,
+    "contexts": context.list_contexts,
+    "data": data.list_sets,
+    "jobs": jobs.list_jobs,
+    "projects": projects.list_projects,
+    "users": users.list_users,
+}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -44,6 +55,9 @@ def list_kind(
     as_json: Json = False,
 ) -> None:
     """What there is of one kind: steps, recipes, policies, algorithms, cards..."""
+    if kind in _OWN_LISTS:
+        _OWN_LISTS[kind](as_json=as_json)
+        return
 
     with session() as here:
         if not kind:

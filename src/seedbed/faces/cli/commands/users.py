@@ -96,6 +96,14 @@ def disable(name: Name, yes: Yes = False, as_json: Json = False) -> None:
 
 
 @app.command()
+def enable(name: Name, as_json: Json = False) -> None:
+    """Let a disabled user in again."""
+    with session() as here:
+        found = here.client.users.enable(name)
+    show_json(found) if as_json else say(f"{found['name']} may come in again.")
+
+
+@app.command()
 def token(
     name: Name,
     label: Annotated[str, typer.Option("--name", help="What the token is for.")] = "command line",
