@@ -1,17 +1,20 @@
 """The database as the rest of Seedbed sees it: read and write transactions, and what runs after a commit."""
 
 import contextlib
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError
 
 from seedbed.assets.db.wake import Bell, PostgresBell, SqliteBell
-from seedbed.base.errors import DiskFull, Unavailable
+from seedbed.base.errors import Damaged, DiskFull, SeedbedError, Unavailable
 
 _AFTER_COMMIT = "seedbed.after_commit"
+_TIGHT = 1 << 20  # bytes; less than this is a full disk
 
 
 class Database:
@@ -35,7 +38,7 @@ class Database:
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
         """A transaction that sees one state of the database and changes nothing."""
-        with _in_words(), self._engine.connect() as connection:
+        with _in_words(self._engine), self._engine.connect() as connection:
             if self.dialect == "sqlite":
                 connection.exec_driver_sql("BEGIN")
             else:
@@ -48,7 +51,7 @@ class Database:
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that is on disk when the block has ended, or has left nothing when it raised."""
-        with _in_words(), self._engine.connect() as connection:
+        with _in_words(self._engine), self._engine.connect() as connection:
             callbacks: list[Callable[[], None]] = []
             connection.info[_AFTER_COMMIT] = callbacks
             if self.dialect == "sqlite":
@@ -99,16 +102,32 @@ def _postgresql(url: str) -> Engine:
 
 
 @contextlib.contextmanager
-def _in_words() -> Iterator[None]:
+def _in_words(engine: Engine) -> Iterator[None]:
     try:
         yield
-    except OperationalError as error:
-        text = str(error.orig)
-        if "disk is full" in text or "No space left" in text:
-            raise DiskFull(
-                "The disk that holds the database is full; nothing was kept of this write.",
-                hint="Make room on it; what was kept before is safe.",
-            ) from error
-        if "connection" in text.lower() and ("refused" in text.lower() or "failed" in text.lower()):
-            raise Unavailable(f"The database does not answer: {text.splitlines()[0]}.") from error
+    except DatabaseError as error:
+        if sentence := _sentence(str(error.orig), engine):
+            raise sentence from error
         raise
+
+
+def _sentence(text: str, engine: Engine) -> SeedbedError | None:
+    first, low = text.strip().partition("\n")[0], text.lower()
+    if "disk is full" in low or "no space left" in low or ("disk i/o error" in low and _no_room(engine)):
+        return DiskFull(
+            "The disk that holds the database is full; nothing was kept of this write.",
+            hint="Make room on it; what was kept before is safe.",
+        )
+    if "malformed" in low or "not a database" in low:
+        return Damaged(f"The database is damaged: {first}.", hint="Restore a backup, or rebuild it from the manifests.")
+    if any(sign in low for sign in ("unable to open", "readonly database", "is locked", "connection", "starting up")):
+        return Unavailable(
+            f"The database cannot be used now: {first}.", hint="Check that it runs and that its folder can be written."
+        )
+    return None
+
+
+def _no_room(engine: Engine) -> bool:
+    """SQLite cannot always tell a full disk from a broken one."""
+    folder = Path(engine.url.database or ".").parent
+    return folder.exists() and shutil.disk_usage(folder).free < _TIGHT
