@@ -1,0 +1,62 @@
+"""Mount the pages on the service: `seedbed up` calls `mount`."""
+
+import logging
+from importlib import import_module
+from typing import Any
+
+import nicegui
+from fastapi import FastAPI, Request
+from nicegui import ui
+from starlette.responses import Response
+
+from seedbed.base.errors import SeedbedError
+from seedbed.faces.ui import theme
+from seedbed.faces.ui.live import Live
+from seedbed.faces.ui.refusal import crash, nothing_here, refusal
+from seedbed.faces.ui.site import PAGES, Site, register
+from seedbed.flows.platform import Platform
+
+_MODULES = ("home", "queue", "job", "compare", "bundles", "bundle", "data", "project", "users", "doctor")
+_log = logging.getLogger(__name__)
+
+
+def declare() -> None:
+    """Import every module of pages, so that `PAGES` is complete."""
+    for name in _MODULES:
+        import_module(f"seedbed.faces.ui.pages.{name}")
+
+
+def mount(app: FastAPI, platform: Platform) -> None:
+    """Put the pages under `app`, behind its guard. NiceGUI is one per process, so this can be done once."""
+    declare()
+    site = Site(platform, Live(platform), app.state.door.who)
+    pages: Any = nicegui.app
+    pages.on_startup(site.live.start)
+    pages.on_shutdown(site.live.stop)
+    pages.add_static_files(theme.ADDRESS, theme.ASSETS, max_cache_age=31536000)
+    pages.add_exception_handler(SeedbedError, _refused)
+    pages.add_exception_handler(404, _not_found)
+    for declared in PAGES.values():
+        register(declared, site)
+    ui.run_with(
+        app,
+        title="Seedbed",
+        favicon=theme.ASSETS / "favicon.svg",
+        dark=None,
+        language="en-US",
+        tailwind=False,
+        show_welcome_message=False,
+        reconnect_timeout=30.0,
+        binding_refresh_interval=None,
+    )
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    if not isinstance(error, SeedbedError):
+        _log.error("A page failed at %s", request.url.path, exc_info=error)
+        return crash()
+    return refusal(error)
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    return nothing_here()

@@ -1,0 +1,1 @@
+"""The pages, a module per noun; importing one declares its pages."""

@@ -1,0 +1,287 @@
+"""One job: how it goes, what it learns, what it printed, what came out, where it comes from."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+
+from nicegui import ui
+
+from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.store.events import Event
+from seedbed.base.errors import NotFound, SeedbedError
+from seedbed.base.resources import show_size
+from seedbed.faces.ui import charts
+from seedbed.faces.ui import words as say
+from seedbed.faces.ui.elements import Progress, box, button, card, facts, link, path, table, words
+from seedbed.faces.ui.layout import frame
+from seedbed.faces.ui.parts import lineage
+from seedbed.faces.ui.parts.curves import Curves, Metrics, of_one
+from seedbed.faces.ui.parts.joblist import StateBadge
+from seedbed.faces.ui.parts.outcome import found, outcome
+from seedbed.faces.ui.site import Visit, page
+from seedbed.flows.platform import Platform
+from seedbed.runtime.jobs.records import Attempt, Job
+from seedbed.runtime.jobs.spec import output_of_job
+from seedbed.runtime.jobs.states import State
+
+_LINES = 300  # of the log that are shown
+_PIECES = 64
+
+
+@page("/jobs/{job_id}", role=Role.VIEWER)
+async def job(visit: Visit, job_id: str) -> None:
+    """Live, without reloading."""
+    first = await visit.ask(visit.platform.jobs.get, job_id)
+    with frame(visit, say.title_of(first), crumbs=[("Queue", "/queue")]) as lead:
+        shown = JobPage(visit, first, lead.set_text)
+        await shown.build()
+    visit.site.live.watch(visit.client, visit.by, shown.refresh, lambda: not State(shown.job.state).ended)
+
+
+class JobPage:
+    """What is on the page, and how it follows the job."""
+
+    def __init__(self, visit: Visit, first: Job, answer: Callable[[str], object]) -> None:
+        self._visit = visit
+        self.job = first
+        self._answer = answer
+        self._log = Log(visit, first.id)
+        self._drawn = ""  # the state that results, lineage and buttons were drawn for
+
+    async def build(self) -> None:
+        """Everything, once."""
+        with box(classes="stack"):
+            with box(classes="row"):
+                self._badge = StateBadge(say.state_of(self.job))
+                words(_about(self.job), "span", "soft small")
+            self._bar = Progress(say.share_of(self.job), "Progress")
+            self._actions = box(classes="actions")
+        self._results = card("What came out")
+        with card("Learning curves") as self._curves_card:
+            self._curves = Curves()
+            with box(classes="row"):
+                link("Lay other jobs over these curves", path("compare", jobs=self.job.id))
+        self._lineage = card("Where it comes from")
+        with card("Log", aside="the newest attempt"):
+            self._log.build()
+        self._attempts = card("Attempts")
+        with card("What was asked for"):
+            facts(_asked(self.job))
+        await self._show()
+
+    async def refresh(self, events: Sequence[Event]) -> None:
+        """Bring the page up to date."""
+        self.job = await self._visit.shared(self._visit.platform.jobs.get, self.job.id)
+        await self._show()
+
+    async def _show(self) -> None:
+        job, now = self.job, time.time()
+        self._answer(say.answer_of(job, now))
+        self._badge.show(say.state_of(job))
+        self._bar.element.set_visibility(not State(job.state).ended)
+        self._bar.move(say.share_of(job) if job.state != State.WAITING else 0.0)
+        metrics: Metrics = await self._visit.shared(self._visit.platform.jobs.metrics, job.id)
+        self._curves.show(of_one(metrics))
+        self._curves_card.set_visibility(any(len(points) > 1 for points in metrics.values()))
+        await self._log.show()
+        if self._drawn != job.state:
+            self._drawn = job.state
+            self._show_actions()
+            await self._show_results()
+            await self._show_lineage()
+            await self._show_attempts()
+
+    async def _show_results(self) -> None:
+        bundles = await found(self._visit, dict(self.job.outputs))
+        bundles = [bundle for bundle in bundles if not bundle.derived]
+        self._results.set_visibility(bool(bundles))
+        _keep_head(self._results)
+        with self._results:
+            for bundle in bundles:
+                await outcome(self._visit, bundle)
+
+    async def _show_lineage(self) -> None:
+        boxes, arrows = await self._visit.ask(lambda *, by: _graph(self._visit.platform, self.job, by))
+        self._lineage.set_visibility(len(boxes) > 1)
+        _keep_head(self._lineage)
+        if len(boxes) > 1:
+            with self._lineage:
+                lineage.draw(boxes, arrows, f"Lineage of {say.title_of(self.job)}")
+
+    async def _show_attempts(self) -> None:
+        attempts = await self._visit.ask(self._visit.platform.jobs.attempts, self.job.id)
+        self._attempts.set_visibility(bool(attempts))
+        _keep_head(self._attempts)
+        with self._attempts:
+            _attempts(attempts)
+
+    def _show_actions(self) -> None:
+        self._actions.clear()
+        if not self._visit.by.may(Role.TRAINER, self.job.project):
+            return
+        with self._actions:
+            if State(self.job.state).ended:
+                button("Run again…", classes="main" if self.job.state != State.DONE else "", data_opens="again")
+                self._ask_again()
+            else:
+                button("Cancel this job…", classes="danger", data_opens="cancel")
+                self._ask_cancel()
+
+    def _ask_cancel(self) -> None:
+        waits = self.job.state == State.WAITING
+        text = (
+            "It has not started; it leaves the queue."
+            if waits
+            else f"It is stopped within {say.duration(self.job.spec.grace)}, and what it has not finished is lost."
+        )
+        with box("dialog", id="cancel", aria_labelledby="cancel-title"):
+            words(f"Cancel {say.title_of(self.job)}?", "h2", id="cancel-title")
+            words(f"{text} Jobs that wait for its results fail. You can run it again later, from the start.", "p")
+            with box(classes="actions"):
+                words("Keep it", "button", "button", type="button", data_closes="", autofocus="")
+                button("Cancel the job", self._cancel, "danger full", data_closes="")
+
+    def _ask_again(self) -> None:
+        with box("dialog", id="again", aria_labelledby="again-title"):
+            words(f"Run {say.title_of(self.job)} again?", "h2", id="again-title")
+            words(
+                "A new job with exactly the same inputs and parameters. Where nothing has changed since, the store "
+                "answers at once; the second button computes it all the same.",
+                "p",
+            )
+            with box(classes="actions"):
+                words("Leave it", "button", "button", type="button", data_closes="", autofocus="")
+                button("Compute it again", lambda: self._rerun(again=True), data_closes="")
+                button("Run again", lambda: self._rerun(again=False), "main", data_closes="")
+
+    async def _cancel(self) -> None:
+        try:
+            self.job = await self._visit.ask(self._visit.platform.jobs.cancel, self.job.id)
+            await self._show()
+        except SeedbedError as error:
+            _say_no(error)
+
+    async def _rerun(self, *, again: bool) -> None:
+        try:
+            made = await self._visit.ask(self._visit.platform.jobs.rerun, self.job.id, again=again)
+            ui.navigate.to(path("jobs", made.id))
+        except SeedbedError as error:
+            _say_no(error)
+
+
+class Log:
+    """The end of what the newest attempt printed."""
+
+    def __init__(self, visit: Visit, job_id: str) -> None:
+        self._visit = visit
+        self._job = job_id
+        self._offset = 0
+        self._text = ""
+
+    def build(self) -> None:
+        """An empty place."""
+        self._place = words("Nothing was printed yet.", "pre", "log", tabindex="0", role="log", aria_label="Log")
+
+    async def show(self) -> None:
+        """Add what came since."""
+        fresh = await self._visit.ask(lambda *, by: self._read(by))
+        if fresh:
+            self._text = "\n".join((self._text + fresh).split("\n")[-_LINES:])
+            self._place.set_text(self._text)
+            ui.run_javascript(f"{{ const log = getHtmlElement({self._place.id}); log.scrollTop = log.scrollHeight; }}")
+
+    def _read(self, by: Identity) -> str:
+        pieces: list[str] = []
+        for _ in range(_PIECES):
+            text, following = self._visit.platform.jobs.logs(self._job, by=by, offset=self._offset)
+            if following < self._offset:  # a new attempt has a new log
+                self._text, self._offset = "", 0
+                continue
+            self._offset = following
+            if not text:
+                break
+            pieces = [*pieces, text][-2:]
+        return "".join(pieces)
+
+
+def _say_no(error: SeedbedError) -> None:
+    ui.run_javascript(f"seedbed.toast({json.dumps(str(error))}, {{state: 'failed'}})")
+
+
+def _keep_head(section: ui.element) -> None:
+    for child in list(section)[1:]:
+        child.delete()
+
+
+def _about(job: Job) -> str:
+    kind = "trial and error" if job.cls == "te" else "best effort"
+    parts = [
+        f"step {job.step}",
+        kind,
+        f"asked for by {job.owner}" if job.owner else "",
+        say.ago(job.submitted, time.time()),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _asked(job: Job) -> dict[str, str]:
+    spec = job.spec
+    room = f"{spec.resources.cpus:g} cpus, {show_size(spec.resources.memory)} of memory"
+    if spec.resources.gpus:
+        room += f", {say.plural(spec.resources.gpus, 'gpu')}"
+    pairs = {name: json.dumps(value, ensure_ascii=False) for name, value in spec.params.items()}
+    pairs |= {f"input {name}": value for name, value in spec.inputs.items()}
+    return {
+        **pairs,
+        "room": room,
+        "seed": str(spec.seed),
+        "when asked to stop": f"{say.duration(spec.grace)} to put things away",
+        "tried again": f"up to {say.plural(spec.retries, 'time')}" if spec.retries else "never",
+        "submitted": say.moment(job.submitted),
+        "id": job.id,
+    }
+
+
+def _attempts(attempts: Sequence[Attempt]) -> None:
+    with table(["Try", "Where", "Began", "Took", "How it ended"], "stacked"):
+        for one in attempts:
+            with box("tr"):
+                words(f"{one.fence}", "td", "number")
+                words(one.node, "td")
+                words(say.moment(one.started) if one.started else "", "td")
+                words(say.duration(one.ended - one.started) if one.ended and one.started else "", "td")
+                words(one.reason or one.outcome or "still running", "td")
+
+
+def _graph(platform: Platform, job: Job, by: Identity) -> tuple[list[charts.Box], list[tuple[str, str]]]:
+    """The job between what goes in, with its history, and what came out."""
+    inputs = {name: _bundle_of(platform, reference, by) for name, reference in job.spec.inputs.items()}
+    graphs = []
+    for uuid in filter(None, inputs.values()):
+        try:
+            graphs.append(platform.bundles.lineage(uuid, direction="up", depth=6, by=by))
+        except NotFound:
+            continue
+    nodes, edges = lineage.merged(graphs)
+    boxes = lineage.boxes_of(nodes, focus=())
+    boxes.append(charts.Box(job.id, say.title_of(job), "this job", "", focus=True, work=True))
+    arrows = [(edge.input, edge.made) for edge in edges]
+    arrows += [(uuid, job.id) for uuid in inputs.values() if uuid]
+    for name, uuid in job.outputs.items():
+        try:
+            made = platform.bundles.show(uuid, by=by)
+        except NotFound:
+            continue
+        boxes.append(charts.Box(uuid, made.name, say.kind_of(made.kind) or name, path("bundles", uuid)))
+        arrows.append((job.id, uuid))
+    return boxes, arrows
+
+
+def _bundle_of(platform: Platform, reference: str, by: Identity) -> str:
+    awaited = output_of_job(reference)
+    if awaited is None:
+        return reference
+    try:
+        return dict(platform.jobs.get(awaited[0], by=by).outputs).get(awaited[1], "")
+    except NotFound:
+        return ""

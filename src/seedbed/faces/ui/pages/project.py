@@ -1,0 +1,105 @@
+"""One project: its classes and labels, its images, its models and jobs."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from seedbed.assets.access.roles import Role
+from seedbed.assets.store.bundle import Bundle
+from seedbed.assets.store.events import Event
+from seedbed.base.errors import NotFound
+from seedbed.faces.ui import words as say
+from seedbed.faces.ui.elements import box, card, empty, link, path, table, words
+from seedbed.faces.ui.layout import frame
+from seedbed.faces.ui.parts import thumbs
+from seedbed.faces.ui.parts.bars import bars
+from seedbed.faces.ui.parts.joblist import JobList
+from seedbed.faces.ui.results import scalar, texts
+from seedbed.faces.ui.site import Visit, page
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.states import State
+
+_JOBS, _MODELS, _IMAGES = 12, 10, 16
+
+
+@page("/projects/{ref}", role=Role.VIEWER)
+async def project(visit: Visit, ref: str) -> None:
+    """By id or name."""
+    found = await visit.ask(visit.platform.projects.get, ref)
+    classes = [one.name for one in await visit.ask(visit.platform.projects.classes, found.id)]
+    labels = await visit.ask(visit.platform.projects.labels, found.id)
+    jobs = await visit.ask(visit.platform.jobs.list, project=found.id, limit=_JOBS)
+    models = await visit.ask(
+        visit.platform.bundles.find, kind="model", project=found.id, all_versions=True, limit=_MODELS
+    )
+    counted = Counter(label.label for label in labels.values())
+    data = await _data(visit, found.data)
+    with frame(visit, found.name, crumbs=[("Home", "/")]) as lead:
+        lead.set_text(_answer(len(labels), classes, models))
+        with box(classes="two"):
+            with card("Classes and labels"):
+                if classes:
+                    bars({name: counted.get(name, 0) for name in classes}, "Labels per class")
+                else:
+                    words(
+                        "No classes yet. Say what can be seen on the images: seedbed projects add-class.", "p", "soft"
+                    )
+            with card("Images"):
+                _images(data)
+        with card("Models"):
+            _models(models, len(labels))
+        with card("Jobs"):
+            listed = JobList(jobs, "No job has run for this project yet.")
+
+    async def refresh(_: Sequence[Event]) -> None:
+        current = await visit.shared(visit.platform.jobs.list, project=found.id, limit=_JOBS)
+        moving[:] = [job for job in current if State(job.state).active]
+        listed.show(current)
+
+    moving: list[Job] = [job for job in jobs if State(job.state).active]
+    visit.site.live.watch(visit.client, visit.by, refresh, lambda: bool(moving))
+
+
+def _answer(labels: int, classes: Sequence[str], models: Sequence[Bundle]) -> str:
+    said = f"{say.plural(labels, 'label')} in {say.plural(len(classes), 'class', 'classes')}"
+    if models:
+        return f"{said}; the newest of {say.plural(len(models), 'model')} is {models[0].name}."
+    return f"{said}; no model yet." if labels else f"{said}. Label a few images of each class, then train."
+
+
+async def _data(visit: Visit, uuid: str) -> Bundle | None:
+    try:
+        return await visit.ask(visit.platform.bundles.show, uuid) if uuid else None
+    except NotFound:
+        return None
+
+
+def _images(data: Bundle | None) -> None:
+    if data is None:
+        words("No images yet. Bring a folder of them:", "p", "soft")
+        words("seedbed data add IMAGES --project NAME", "code")
+        return
+    images = int(scalar(data, "images") or 0)
+    words(f"{say.plural(images, 'image')} of {data.name}.", "p")
+    shown = range(min(images, _IMAGES))
+    thumbs.grid([thumbs.Thumb(thumbs.address(data.uuid, index, 128), "") for index in shown])
+    with box(classes="row"):
+        link("All images and findings", path("data", data.uuid), "button")
+
+
+def _models(models: Sequence[Bundle], labels: int) -> None:
+    if not models:
+        empty(
+            "sprout",
+            "No model yet",
+            f"Train one with the {say.plural(labels, 'label')} that are there:",
+            "seedbed train",
+        )
+        return
+    with table(["Model", "Tells apart", "Made"], "stacked"):
+        for model in models:
+            with box("tr"):
+                with box("td"):
+                    link(model.name, path("bundles", model.uuid))
+                words(", ".join(texts(model, "classes")), "td", "soft")
+                words(say.ago(model.created, time.time()), "td", "soft")

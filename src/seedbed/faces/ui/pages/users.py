@@ -1,0 +1,140 @@
+"""People, for operators: who may do what, and who did what."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from seedbed.assets.access.roles import Role
+from seedbed.assets.access.users import User
+from seedbed.base.errors import SeedbedError
+from seedbed.faces.ui import words as say
+from seedbed.faces.ui.elements import box, button, card, table, words
+from seedbed.faces.ui.layout import frame
+from seedbed.faces.ui.site import Visit, page
+
+_MAY = {
+    Role.VIEWER: "looks at everything outside projects, and in the projects they are members of",
+    Role.LABELLER: "also brings images and labels them",
+    Role.TRAINER: "also trains, runs and cancels jobs, makes projects",
+    Role.OPERATOR: "does everything, and lets people in",
+}
+_LINES = 50
+
+
+@page("/users", role=Role.OPERATOR)
+async def users(visit: Visit) -> None:
+    """Accounts, roles, the audit log."""
+    people = await visit.ask(visit.platform.users.list)
+    with frame(visit, "People") as lead:
+        shown = People(visit, lead.set_text)
+        with card("Accounts"):
+            shown.place = box()
+        shown.show(people)
+        with card("Let somebody in"):
+            _form(shown)
+        with card("What the roles may do"), box("dl", "facts"):
+            for role, text in _MAY.items():
+                words(role.value, "dt")
+                words(text, "dd")
+        with card("Who did what lately"):
+            await _audit(visit)
+
+
+class People:
+    """The list of accounts, with what can be done to each."""
+
+    place: ui.element
+
+    def __init__(self, visit: Visit, answer: Callable[[str], object]) -> None:
+        self._visit = visit
+        self._answer = answer
+
+    async def again(self) -> None:
+        """Ask and show anew."""
+        self.show(await self._visit.ask(self._visit.platform.users.list))
+
+    def show(self, people: list[User]) -> None:
+        """One row each."""
+        active = [one for one in people if not one.disabled]
+        self._answer(f"{say.plural(len(active), 'person', 'people')} may come in.")
+        self.place.clear()
+        with self.place, table(["Name", "Role", "Mail", ""], "stacked"):
+            for one in people:
+                self._row(one)
+
+    def _row(self, one: User) -> None:
+        with box("tr"):
+            words(one.name, "td")
+            with box("td"), box("label", "field"):
+                words(f"Role of {one.name}", "span", "unseen")
+                choice = ui.select([role.value for role in Role], value=one.role.value).props("dense outlined")
+                choice.props["aria-label"] = f"Role of {one.name}"
+                choice.on_value_change(lambda event, name=one.id: self._set_role(name, str(event.value)))
+                choice.set_enabled(not one.disabled)
+            words(one.mail, "td", "soft")
+            with box("td", "right"):
+                if one.disabled:
+                    words("disabled", "span", "state")
+                else:
+                    button("Disable…", classes="danger", data_opens=f"disable-{one.id}")
+                    self._ask_disable(one)
+
+    def _ask_disable(self, one: User) -> None:
+        async def disable() -> None:
+            await self._do(self._visit.platform.users.disable, one.id)
+
+        with box("dialog", id=f"disable-{one.id}", aria_label=f"Disable {one.name}"):
+            words(f"Disable {one.name}?", "h2")
+            words("Their sessions and tokens open no door any more. What they made and labelled stays.", "p")
+            with box(classes="actions"):
+                words("Leave it", "button", "button", type="button", data_closes="", autofocus="")
+                button(f"Disable {one.name}", disable, "danger full", data_closes="")
+
+    async def _set_role(self, name: str, role: str) -> None:
+        await self._do(self._visit.platform.users.set_role, name, Role(role))
+
+    async def create(self, name: str, role: str, password: str, mail: str) -> bool:
+        """One more account."""
+        return await self._do(self._visit.platform.users.create, name, Role(role), password=password, mail=mail)
+
+    async def _do(self, usecase: Callable[..., object], *args: Any, **options: Any) -> bool:
+        try:
+            await self._visit.ask(usecase, *args, **options)
+        except SeedbedError as error:
+            ui.run_javascript(f"seedbed.toast({json.dumps(str(error))}, {{state: 'failed'}})")
+            await self.again()
+            return False
+        await self.again()
+        return True
+
+
+def _form(people: People) -> None:
+    with box(classes="search"):
+        name = ui.input("Name").props("outlined dense autocomplete=off")
+        password = ui.input("First password", password=True).props("outlined dense autocomplete=new-password")
+        mail = ui.input("Mail (may stay empty)").props("outlined dense autocomplete=off")
+        role = ui.select([one.value for one in Role], value=Role.LABELLER.value, label="Role").props("outlined dense")
+
+        async def create() -> None:
+            if await people.create(name.value, role.value, password.value, mail.value):
+                for field in (name, password, mail):
+                    field.set_value("")
+
+        button("Make the account", create, "main")
+
+
+async def _audit(visit: Visit) -> None:
+    lines = await visit.ask(visit.platform.users.audit, limit=_LINES)
+    if not lines:
+        words("Nothing was done yet.", "p", "soft")
+        return
+    with table(["When", "Who", "What", "About", "Outcome"], "stacked"):
+        for line in lines:
+            with box("tr"):
+                words(say.moment(line.at), "td", "soft")
+                words(line.who, "td")
+                words(line.action, "td")
+                words(line.subject, "td", "soft wrap")
+                words(line.outcome, "td")

@@ -1,0 +1,1 @@
+"""Parts that several pages show: lists of jobs, curves, lineage, thumbnails."""

@@ -1,0 +1,70 @@
+"""Learning curves that grow while a job runs."""
+
+from collections.abc import Mapping, Sequence
+
+from nicegui import ui
+from nicegui.element import Element
+
+from seedbed.faces.ui import charts
+from seedbed.faces.ui.elements import box, words
+
+Metrics = Mapping[str, Sequence[tuple[int, float]]]
+
+
+def is_share(lines: Sequence[tuple[str, charts.Points]], title: str) -> bool:
+    """Whether the values are shares of one, so that percent is the better word."""
+    values = [value for _, points in lines for _, value in points]
+    named = any(word in title for word in ("acc", "share", "precision", "recall", "f1", "confident", "mask"))
+    return named and bool(values) and max(values) <= 1.0 and min(values) >= 0.0
+
+
+class Curves:
+    """One panel per measure; `show` moves the lines, and draws new panels when new measures appear."""
+
+    def __init__(self) -> None:
+        self._place: Element = box(classes="two")
+        self._titles: list[str] = []
+        self._charts: dict[str, ui.echart] = {}
+
+    def show(self, lines: Mapping[str, Sequence[tuple[str, charts.Points]]]) -> None:
+        """Title of a panel to its (name, points) lines."""
+        drawn = {title: charts.curves(given, share=is_share(given, title)) for title, given in lines.items()}
+        if list(drawn) != self._titles:
+            self._draw(drawn)
+            return
+        for title, options in drawn.items():
+            chart = self._charts[title]
+            if chart.options != options:
+                chart.options.clear()
+                chart.options.update(options)
+                chart.update()
+
+    def _draw(self, drawn: Mapping[str, charts.Options]) -> None:
+        self._titles, self._charts = list(drawn), {}
+        self._place.clear()
+        with self._place:
+            for title, options in drawn.items():
+                with box("figure", "stack tight"):
+                    words(title.replace("_", " "), "h3")
+                    chart = ui.echart(options, renderer="svg").classes("chart")
+                    chart.props["aria-label"] = f"Curve of {title.replace('_', ' ')} over steps"
+                    self._charts[title] = chart
+
+
+def of_one(metrics: Metrics) -> dict[str, list[tuple[str, charts.Points]]]:
+    """The panels of one job."""
+    return {
+        panel.title: [(name, metrics[name]) for name in panel.names]
+        for panel in charts.panels([name for name, points in metrics.items() if points])
+    }
+
+
+def of_several(jobs: Sequence[tuple[str, Metrics]]) -> dict[str, list[tuple[str, charts.Points]]]:
+    """The same measure of several jobs on one pair of axes; first the measures that more of them share."""
+    names = {name for _, metrics in jobs for name, points in metrics.items() if points}
+    lines = {
+        name: [(title, metrics[name]) for title, metrics in jobs if metrics.get(name)]
+        for panel in charts.panels(sorted(names))
+        for name in panel.names
+    }
+    return dict(sorted(lines.items(), key=lambda item: -len(item[1])))

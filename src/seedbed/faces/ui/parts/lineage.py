@@ -1,0 +1,67 @@
+"""Where a thing comes from and what was made of it: a graph to click, and the same as links."""
+
+from collections.abc import Iterable, Sequence
+
+from nicegui import ui
+from nicegui.events import EChartPointClickEventArguments
+
+from seedbed.assets.store.lineage import Edge, Graph, Node
+from seedbed.faces.ui import charts
+from seedbed.faces.ui import words as say
+from seedbed.faces.ui.elements import box, link, path, words
+
+_MOST = 40  # boxes of one drawing; more is a wall, not a picture
+
+
+def merged(graphs: Iterable[Graph]) -> tuple[list[Node], list[Edge]]:
+    """Several graphs as one: every bundle once, nearest first."""
+    nodes: dict[str, Node] = {}
+    edges: dict[Edge, None] = {}
+    for graph in graphs:
+        for uuid, node in graph.nodes.items():
+            if uuid not in nodes or node.depth < nodes[uuid].depth:
+                nodes[uuid] = node
+        edges.update(dict.fromkeys(graph.edges))
+    return sorted(nodes.values(), key=lambda node: node.depth), list(edges)
+
+
+def boxes_of(nodes: Sequence[Node], focus: Iterable[str]) -> list[charts.Box]:
+    """Bundles as boxes; those in focus are the ones that the page is about."""
+    wanted = set(focus)
+    return [
+        charts.Box(
+            id=node.uuid,
+            title="deleted" if node.gone else node.name or node.uuid[:8],
+            under=say.kind_of(node.kind) or node.uuid[:8],
+            href="" if node.gone else path("bundles", node.uuid),
+            focus=node.uuid in wanted,
+            gone=node.gone,
+        )
+        for node in nodes
+    ]
+
+
+def draw(boxes: Sequence[charts.Box], arrows: Sequence[tuple[str, str]], label: str) -> None:
+    """The graph, and below it the same boxes as links for keyboards and screen readers."""
+    shown = list(boxes[:_MOST])
+    ids = {one.id for one in shown}
+    kept = [(origin, made) for origin, made in arrows if origin in ids and made in ids]
+    wide, tall = charts.heights(shown, kept)
+    chart = ui.echart(charts.lineage(shown, kept), on_point_click=_follow, renderer="svg").classes("chart graph")
+    chart.style(f"--wide: {wide}px; --tall: {tall}px")
+    chart.props["aria-label"] = label
+    chart.props["role"] = "img"
+    if len(boxes) > _MOST:
+        words(f"The nearest {_MOST} of {len(boxes):,} are drawn.", "p", "soft small")
+    with box("ul", "made", aria_label=f"{label}, as links"):
+        for one in shown:
+            if one.href:
+                with box("li"):
+                    link(one.title, one.href)
+                    words(f" {one.under}", "span", "soft small")
+
+
+def _follow(event: EChartPointClickEventArguments) -> None:
+    href = str(event.data.get("href", "")) if isinstance(event.data, dict) else ""
+    if href.startswith("/"):
+        ui.navigate.to(href)

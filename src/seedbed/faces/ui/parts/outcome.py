@@ -1,0 +1,136 @@
+"""What came out of a job: each bundle shown as what it is."""
+
+from nicegui import ui
+
+from seedbed.assets.store.bundle import Bundle
+from seedbed.base.errors import NotFound, SeedbedError
+from seedbed.base.resources import show_size
+from seedbed.faces.ui import charts, results
+from seedbed.faces.ui import words as say
+from seedbed.faces.ui.elements import box, figures, link, path, table, words
+from seedbed.faces.ui.parts import thumbs
+from seedbed.faces.ui.parts.bars import bars
+from seedbed.faces.ui.site import Visit
+
+_SAMPLE = 18
+
+
+async def outcome(visit: Visit, bundle: Bundle) -> None:
+    """One bundle in the way that suits its kind."""
+    show = {
+        "report": report,
+        "predictions": predictions,
+        "data-set": data_set,
+        "labels": labels,
+        "model": model,
+        "download": download,
+    }.get(bundle.kind)
+    with box("section", "stack"):
+        with box(classes="row"):
+            words(say.kind_of(bundle.kind), "span", "kind")
+            link(bundle.name, path("bundles", bundle.uuid), "wrap")
+        if show:
+            try:
+                await show(visit, bundle)
+            except (SeedbedError, OSError, ValueError, KeyError) as error:
+                words(f"This result cannot be shown here: {error}", "p", "note warn")
+
+
+async def report(visit: Visit, bundle: Bundle) -> None:
+    """Accuracy in words, the heat map, the classes."""
+    facts = await visit.ask(lambda *, by: results.report_of(visit.platform, bundle, by))
+    words(results.accuracy_in_words(facts), "p")
+    words(results.mistakes_in_words(facts), "p", "soft")
+    names = [one["name"] for one in facts["classes"]]
+    with box(classes="two"):
+        with box("figure", "stack tight"):
+            words("What the images are (down) and what the model says (across)", "h3")
+            chart = ui.echart(charts.confusion(names, facts["confusion"]), renderer="svg").classes("chart")
+            chart.style(f"height: {130 + 38 * len(names)}px")
+            chart.props["aria-label"] = "Confusion matrix; the table beside it has the scores of each class"
+        with box("figure", "stack tight"):
+            words("Class by class", "h3")
+            _scores(facts["classes"])
+
+
+def _scores(classes: list[dict[str, float | str | int]]) -> None:
+    with table(["Class", "Images", "Found", "Right when said"]):
+        for one in classes:
+            with box("tr"):
+                words(str(one["name"]), "td")
+                words(f"{one['count']:,}", "td", "number")
+                words(say.percent(float(one["recall"])), "td", "number")
+                words(say.percent(float(one["precision"])), "td", "number")
+
+
+async def predictions(visit: Visit, bundle: Bundle) -> None:
+    """A sample of the labelled images, and how many of each class there are."""
+    called = await visit.ask(lambda *, by: results.predictions_of(visit.platform, bundle, by))
+    counts: dict[str, int] = {name: 0 for name in results.texts(bundle, "classes")}
+    for one in called:
+        counts[one.label] = counts.get(one.label, 0) + 1
+    words(f"{say.plural(len(called), 'image')} labelled. Some of them, as the model sees them:", "p")
+    data = await _data_of(visit, bundle)
+    if data:
+        thumbs.grid(
+            [
+                thumbs.Thumb(thumbs.address(data, number), one.label, f"{say.percent(round(one.confidence, 2))} sure")
+                for number, one in results.sample(called, _SAMPLE)
+            ]
+        )
+    bars(counts, "Images per class")
+
+
+async def _data_of(visit: Visit, bundle: Bundle) -> str:
+    """The data set whose images were labelled: the nearest one that the predictions come from."""
+    graph = await visit.ask(visit.platform.bundles.lineage, bundle.uuid, direction="up", depth=4)
+    near = sorted((node for node in graph.nodes.values() if node.kind == "data-set"), key=lambda node: node.depth)
+    return near[0].uuid if near else ""
+
+
+async def data_set(visit: Visit, bundle: Bundle) -> None:
+    """A few images, and the way to all of them."""
+    images = int(results.scalar(bundle, "images") or 0)
+    classes, findings = results.texts(bundle, "classes"), int(results.scalar(bundle, "findings") or 0)
+    known = f" in {say.plural(len(classes), 'class', 'classes')}" if classes else ", without classes"
+    words(f"{say.plural(images, 'image')}{known}; {say.plural(findings, 'finding')} to look at.", "p")
+    shown = range(min(images, 8))
+    thumbs.grid([thumbs.Thumb(thumbs.address(bundle.uuid, index), f"image {index + 1}") for index in shown])
+    with box(classes="row"):
+        link("All images and findings", path("data", bundle.uuid), "button")
+
+
+async def labels(visit: Visit, bundle: Bundle) -> None:
+    """How many, of what."""
+    count, classes = int(results.scalar(bundle, "count") or 0), results.texts(bundle, "classes")
+    words(f"{say.plural(count, 'label')} in {say.plural(len(classes), 'class', 'classes')}: {', '.join(classes)}.", "p")
+
+
+async def model(visit: Visit, bundle: Bundle) -> None:
+    """What it tells apart."""
+    classes = results.texts(bundle, "classes")
+    shown = {"classes": f"{len(classes)}", "on disk": show_size(sum(link.size for link in bundle.files))}
+    if size := results.scalar(bundle, "size"):
+        shown["pixels a side"] = f"{size}"
+    figures(shown)
+    words(f"It tells apart: {', '.join(classes)}.", "p", "soft")
+
+
+async def download(visit: Visit, bundle: Bundle) -> None:
+    """Files to take away."""
+    with box(classes="row"):
+        for name, array in bundle.arrays.items():
+            for index, file in enumerate(array.files):
+                href = path("api", "v1", "bundles", bundle.uuid, "files", name, str(index))
+                link(f"{file.name} ({show_size(file.size)})", href, "button", download="")
+
+
+async def found(visit: Visit, outputs: dict[str, str]) -> list[Bundle]:
+    """The bundles of a job that are still there."""
+    bundles = []
+    for uuid in outputs.values():
+        try:
+            bundles.append(await visit.ask(visit.platform.bundles.show, uuid))
+        except NotFound:
+            continue
+    return bundles

@@ -1,0 +1,96 @@
+"""What a result says, in words: read from the files of its bundle. Nothing here knows the page."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seedbed.assets.access.roles import Identity
+from seedbed.assets.store.bundle import Bundle
+from seedbed.faces.ui.words import percent, plural
+from seedbed.flows.platform import Platform
+
+_MOST_ROWS = 100_000  # of predictions that a page looks through
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a model says of one image."""
+
+    file: str
+    label: str
+    confidence: float
+
+
+def report_of(platform: Platform, bundle: Bundle, by: Identity) -> dict[str, Any]:
+    """The facts of a report."""
+    facts: dict[str, Any] = json.loads(_file(platform, bundle, "report", by).read_text())
+    return facts
+
+
+def predictions_of(platform: Platform, bundle: Bundle, by: Identity) -> list[Called]:
+    """What was said of every image, in the order of the data set."""
+    with _file(platform, bundle, "predictions", by).open(newline="", encoding="utf-8") as file:
+        rows = csv.DictReader(file)
+        return [
+            Called(row["file"], row["class"], float(row["confidence"]))
+            for row, _ in zip(rows, range(_MOST_ROWS), strict=False)
+        ]
+
+
+def sample(called: Sequence[Called], most: int) -> list[tuple[int, Called]]:
+    """A few of each class with their numbers, evenly taken, the classes in turn."""
+    groups: dict[str, list[tuple[int, Called]]] = {}
+    for number, one in enumerate(called):
+        groups.setdefault(one.label, []).append((number, one))
+    each = -(-most // max(len(groups), 1))
+    chosen = [_evenly(group, each) for _, group in sorted(groups.items())]
+    turns = [group[turn] for turn in range(each) for group in chosen if turn < len(group)]
+    return turns[:most]
+
+
+def accuracy_in_words(facts: Mapping[str, Any]) -> str:
+    """How good a model is, for somebody who has never heard of a confusion matrix."""
+    count, accuracy = int(facts["count"]), float(facts["accuracy"])
+    right = round(accuracy * count)
+    return (
+        f"Of {plural(count, 'image')} that it had not seen, the model names {right:,} correctly: {percent(accuracy)}."
+    )
+
+
+def mistakes_in_words(facts: Mapping[str, Any]) -> str:
+    """What it mistakes most often."""
+    names = [one["name"] for one in facts["classes"]]
+    wrong = [
+        (count, names[true], names[called])
+        for true, row in enumerate(facts["confusion"])
+        for called, count in enumerate(row)
+        if true != called and count
+    ]
+    if not wrong:
+        return "It makes no mistake on them."
+    count, true, called = max(wrong)
+    return f"Its most frequent mistake: {plural(count, 'image')} of {true} called {called}."
+
+
+def scalar(bundle: Bundle, name: str) -> Any:
+    """The single value of an array, or None."""
+    array = bundle.arrays.get(name)
+    return array.items[0] if array and len(array.items) == 1 else None
+
+
+def texts(bundle: Bundle, name: str) -> list[str]:
+    """The items of an array as texts; none where it is not there."""
+    array = bundle.arrays.get(name)
+    return [str(item) for item in array.items] if array else []
+
+
+def _file(platform: Platform, bundle: Bundle, array: str, by: Identity) -> Path:
+    return platform.bundles.file(bundle.uuid, array, 0, by=by)[0]
+
+
+def _evenly(group: list[tuple[int, Called]], most: int) -> list[tuple[int, Called]]:
+    stride = max(len(group) // most, 1)
+    return group[::stride][:most]

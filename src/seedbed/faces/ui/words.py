@@ -1,0 +1,142 @@
+"""Times, amounts and states in words. Pure functions, so that every sentence of a page can be tested."""
+
+from datetime import datetime
+
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.states import State
+
+_UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
+_STATES = {
+    State.WAITING: "waiting",
+    State.STARTING: "starting",
+    State.RUNNING: "running",
+    State.STOPPING: "stopping",
+    State.DONE: "done",
+    State.FAILED: "failed",
+    State.CANCELLED: "cancelled",
+}
+_KINDS = {"data-set": "data set", "decoded": "decoded images", "download": "model to take away"}
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """A count with its noun: '1 image', '1,200 images'."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """How long: '0.4 s', '12 s', '2 min 5 s', '3 h 10 min', '2 days 4 h'."""
+    if seconds < 0.95:
+        return f"{max(seconds, 0):.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+    if whole < 86400:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{plural(whole // 86400, 'day')} {whole % 86400 // 3600} h"
+
+
+def ago(then: float, now: float) -> str:
+    """How long ago, roughly: 'just now', '3 minutes ago'."""
+    for size, unit in _UNITS:
+        if now - then >= size:
+            return f"{plural(int((now - then) // size), unit)} ago"
+    return "just now"
+
+
+def moment(then: float) -> str:
+    """A point in time for a tooltip, in the server's time zone."""
+    return datetime.fromtimestamp(then).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def percent(share: float) -> str:
+    """A share for people: '91 %', '91.5 %' between whole numbers near the top."""
+    return f"{100 * share:.1f} %".replace(".0 %", " %")
+
+
+def kind_of(kind: str) -> str:
+    """A bundle's kind as people say it."""
+    return _KINDS.get(kind, kind)
+
+
+def title_of(job: Job) -> str:
+    """What a job is called."""
+    return job.name or job.step
+
+
+def state_of(job: Job) -> str:
+    """The word on its badge."""
+    return _STATES[State(job.state)]
+
+
+def share_of(job: Job) -> float | None:
+    """How far it is, from 0 to 1; None where it does not say."""
+    if job.state == State.DONE:
+        return 1.0
+    return min(job.step_now / job.step_total, 1.0) if job.step_total > 0 else None
+
+
+def left_of(job: Job, now: float) -> float | None:
+    """Seconds that are left if it goes on as it went; None where that cannot be said."""
+    share = share_of(job)
+    if job.state != State.RUNNING or not share or not job.started or share < 0.02:
+        return None
+    return (now - job.started) * (1 - share) / share
+
+
+def progress_of(job: Job, now: float) -> str:
+    """One short line: what it is doing and how long it will take, why it waits, or how it ended."""
+    if job.state in (State.RUNNING, State.STARTING, State.STOPPING):
+        parts = [job.doing or _STATES[State(job.state)]]
+        if job.step_total > 0:
+            parts.append(f"{job.step_now:,} of {job.step_total:,}")
+        left = left_of(job, now)
+        if left is not None:
+            parts.append(f"about {duration(left)} left")
+        return ", ".join(parts)
+    if job.state == State.DONE:
+        return job.reason or (f"took {duration(job.ended - job.started)}" if job.started else "answered from the store")
+    return job.reason
+
+
+def answer_of(job: Job, now: float) -> str:
+    """The sentence at the top of a job's page."""
+    name = title_of(job)
+    match State(job.state):
+        case State.WAITING:
+            return f"{name} waits: {job.reason}" if job.reason else f"{name} waits for its turn."
+        case State.STARTING:
+            return f"{name} is starting."
+        case State.RUNNING:
+            return _running(job, now)
+        case State.STOPPING:
+            return f"{name} was asked to stop; it keeps its state and ends within its grace period."
+        case State.DONE:
+            how = f"done in {duration(job.ended - job.started)}" if job.started else "done, answered from the store"
+            return f"{name} is {how}."
+        case State.FAILED:
+            return f"{name} has failed: {job.reason}" if job.reason else f"{name} has failed."
+        case State.CANCELLED:
+            return f"{name} was cancelled." + (f" {job.reason}" if job.reason else "")
+
+
+def ending_of(job: Job) -> str:
+    """What people are told when a job has ended."""
+    match State(job.state):
+        case State.DONE:
+            return f"{title_of(job)} is done."
+        case State.FAILED:
+            return f"{title_of(job)} has failed: {job.reason}" if job.reason else f"{title_of(job)} has failed."
+        case _:
+            return f"{title_of(job)} was cancelled."
+
+
+def _running(job: Job, now: float) -> str:
+    sentence = f"{title_of(job)} is running"
+    if job.doing:
+        sentence += f": {job.doing}"
+    if job.step_total > 0:
+        sentence += f", {job.step_now:,} of {job.step_total:,}"
+    left = left_of(job, now)
+    return sentence + (f"; about {duration(left)} left." if left is not None else ".")

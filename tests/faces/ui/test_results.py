@@ -1,0 +1,33 @@
+"""What results say in words."""
+
+from seedbed.faces.ui.results import Called, accuracy_in_words, mistakes_in_words, sample
+
+FACTS = {
+    "count": 20,
+    "accuracy": 0.85,
+    "classes": [{"name": "healthy"}, {"name": "rust"}, {"name": "blight"}],
+    "confusion": [[7, 0, 0], [1, 5, 2], [0, 0, 5]],
+}
+
+
+def test_accuracy_is_told_in_images():
+    assert accuracy_in_words(FACTS) == "Of 20 images that it had not seen, the model names 17 correctly: 85 %."
+
+
+def test_the_most_frequent_mistake_is_named():
+    assert mistakes_in_words(FACTS) == "Its most frequent mistake: 2 images of rust called blight."
+    assert (
+        mistakes_in_words({**FACTS, "confusion": [[7, 0, 0], [0, 8, 0], [0, 0, 5]]}) == "It makes no mistake on them."
+    )
+
+
+def test_a_sample_shows_every_class_and_keeps_the_numbers_of_the_images():
+    called = [Called(f"{number}.jpg", "rare" if number == 90 else "often", 0.9) for number in range(100)]
+    chosen = sample(called, 6)
+    assert {one.label for _, one in chosen} == {"rare", "often"}
+    assert all(called[number] == one for number, one in chosen)
+    assert len(chosen) <= 6
+
+
+def test_a_sample_of_nothing_is_empty():
+    assert sample([], 6) == []

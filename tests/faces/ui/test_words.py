@@ -1,0 +1,69 @@
+"""Every sentence of a page that tells how a job goes."""
+
+from dataclasses import replace
+
+import pytest
+
+from seedbed.faces.ui import words
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.spec import JobSpec
+from seedbed.runtime.jobs.states import State
+
+NOW = 10_000.0
+WAITING = Job(
+    id="0193", name="train leaves", flow="f", spec=JobSpec("train"), state=State.WAITING, position=1, fence=0,
+    preemptions=0, failures=0, not_before=0, reason="", wish="", step_now=0, step_total=0, doing="", key="",
+    outputs={}, submitted=NOW - 100, started=0, ended=0, checkpoint="",
+)  # fmt: skip
+RUNNING = replace(WAITING, state=State.RUNNING, started=NOW - 60, step_now=100, step_total=400, doing="learning")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.04, "0.0 s"), (0.9, "0.9 s"), (0.97, "1 s"), (59.4, "59 s"), (59.6, "1 min"), (125, "2 min 5 s"),
+        (3599.7, "1 h 0 min"), (11400, "3 h 10 min"), (187200, "2 days 4 h"),
+    ],
+)  # fmt: skip
+def test_durations_read_well(seconds, text):
+    assert words.duration(seconds) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(5, "just now"), (60, "1 minute ago"), (7300, "2 hours ago")])
+def test_how_long_ago(seconds, text):
+    assert words.ago(NOW - seconds, NOW) == text
+
+
+def test_a_waiting_job_says_why():
+    job = replace(WAITING, reason="2 cpus are needed and 1 is free.")
+    assert words.answer_of(job, NOW) == "train leaves waits: 2 cpus are needed and 1 is free."
+
+
+def test_a_running_job_says_how_far_it_is_and_how_long_it_will_take():
+    assert words.answer_of(RUNNING, NOW) == "train leaves is running: learning, 100 of 400; about 3 min left."
+    assert words.progress_of(RUNNING, NOW) == "learning, 100 of 400, about 3 min left"
+
+
+def test_nobody_guesses_the_time_that_is_left_from_the_first_steps():
+    assert words.left_of(replace(RUNNING, step_now=2), NOW) is None
+
+
+def test_a_job_that_does_not_say_how_far_it_is_has_no_share():
+    assert words.share_of(replace(RUNNING, step_total=0)) is None
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_every_state_has_its_sentence(state):
+    sentence = words.answer_of(replace(RUNNING, state=state, ended=NOW), NOW)
+    assert sentence.startswith("train leaves") and sentence.endswith(".")
+
+
+def test_the_ending_of_a_failed_job_says_why():
+    assert (
+        words.ending_of(replace(RUNNING, state=State.FAILED, reason="no room.")) == "train leaves has failed: no room."
+    )
+
+
+@pytest.mark.parametrize(("share", "text"), [(1.0, "100 %"), (0.915, "91.5 %"), (0.5, "50 %"), (0.0, "0 %")])
+def test_percent(share, text):
+    assert words.percent(share) == text
