@@ -1,6 +1,7 @@
 """What tests of the store share."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,17 @@ def clock() -> ManualClock:
 def store(database: Database, home: Path) -> Store:
     """A store on each database."""
     return Store(database, home)
+
+
+@pytest.fixture
+def other_store(sqlite_template: Path, tmp_path: Path) -> Iterator[Store]:
+    """A store in another home, as somebody else has it."""
+    home = tmp_path / "other"
+    home.mkdir()
+    shutil.copyfile(sqlite_template, home / "seedbed.db")
+    database = Database(f"sqlite:///{home / 'seedbed.db'}")
+    yield Store(database, home)
+    database.dispose()
 
 
 @pytest.fixture
