@@ -1,0 +1,84 @@
+"""Every route times every role, over a real platform: a route lets in exactly whom it declares."""
+
+import re
+from collections.abc import Callable
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from seedbed.assets.access.roles import SOLO, Role
+from seedbed.faces.api.app import role_of
+from seedbed.flows.platform import Platform
+
+By = Callable[[str], httpx.Client]
+
+
+def routes(app: FastAPI) -> list[tuple[str, str, Role | None]]:
+    """(method, path with made-up names, declared role) of everything that is not an open door."""
+    found = []
+    for route in app.routes:
+        assert isinstance(route, APIRoute), f"{route} is no route that can declare a role"
+        declared = role_of(route)
+        assert declared is not None, f"{route.path} declares no role: use requires(...)"
+        path = re.sub(r"\{(index)\}", "0", re.sub(r"\{(?!index)\w+(:path)?\}", "made-up", route.path))
+        found += [(method, path, declared.role) for method in sorted(route.methods or ())]
+    return found
+
+
+def test_every_route_declares_a_role(team: FastAPI) -> None:
+    assert len(routes(team)) > 70
+
+
+def test_nobody_gets_in_anywhere_but_at_the_doors(team: FastAPI, team_calls: By) -> None:
+    nobody = team_calls("")
+    for method, path, role in routes(team):
+        if role is not None:
+            assert nobody.request(method, path).status_code == 401, (method, path)
+
+
+@pytest.mark.parametrize("held", list(Role))
+def test_every_route_lets_in_exactly_the_roles_that_it_declares(
+    team: FastAPI, team_calls: By, tokens: dict[Role, str], held: Role
+) -> None:
+    person = team_calls(tokens[held])
+    for method, path, role in routes(team):
+        if (
+            role is None
+            or (path.endswith(("/backup", "/session", "/sign-out", "/store/gc", "/store/verify"))
+            and held.covers(role))
+        ):
+            continue  # these would do something without any further argument
+        status = person.request(method, path).status_code
+        if held.covers(role):
+            assert status not in (401, 403), (method, path, status)
+            assert status < 500, (method, path, status)
+        else:
+            assert status == 403, (method, path, status)
+
+
+def test_a_refusal_is_written_into_the_audit_log(team_calls: By, tokens: dict[Role, str], platform: Platform) -> None:
+    team_calls(tokens[Role.VIEWER]).post("/api/v1/projects", json={"name": "x"})
+    newest = platform.users.audit(limit=1, by=SOLO)[0]
+    assert (newest.who, newest.action, newest.outcome) == ("a-viewer", "projects.create", "refused")
+
+
+def test_inside_a_project_the_role_there_counts(team_calls: By, tokens: dict[Role, str], platform: Platform) -> None:
+    project = platform.projects.create("theirs", classes=["a"], by=SOLO)
+    viewer = team_calls(tokens[Role.VIEWER])
+    label = {"labels": [{"id": "1", "image": "i", "label": "a"}]}
+    platform.users.add_member(project.id, "a-viewer", Role.LABELLER, by=SOLO)
+    assert viewer.post("/api/v1/projects/theirs/labels", json=label).status_code == 201
+    assert viewer.post("/api/v1/projects/theirs/classes", json={"name": "b"}).status_code == 403
+
+
+def test_somebody_who_is_no_member_does_not_learn_that_a_project_exists(
+    team_calls: By, tokens: dict[Role, str], platform: Platform
+) -> None:
+    platform.projects.create("secret", by=SOLO)
+    trainer = team_calls(tokens[Role.TRAINER])
+    there, absent = trainer.get("/api/v1/projects/secret"), trainer.get("/api/v1/projects/absent")
+    assert there.status_code == absent.status_code == 404
+    assert there.json()["detail"].replace("secret", "absent") == absent.json()["detail"]
+    assert "secret" not in trainer.get("/api/v1/projects").text
