@@ -1,69 +1,176 @@
 """The platform: every part of one home, put together. Imports no torch: that lives in worker processes."""
 
+import contextlib
+import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from seedbed.assets.store.events import Events
+from seedbed.assets.access.audit import Audit
+from seedbed.assets.access.users import Users as KeptUsers
+from seedbed.assets.db.engine import Database
+from seedbed.assets.projects.projects import Projects as KeptProjects
+from seedbed.assets.store.home import open_home
 from seedbed.assets.store.store import Store
+from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.settings import Settings
+from seedbed.flows.check import SpecChecker
+from seedbed.flows.jobfile import load_job_file
+from seedbed.flows.launcher import StepLauncher
+from seedbed.flows.listing import listing
+from seedbed.flows.outside import Roots
 from seedbed.flows.usecases.backup import Backup
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.contexts import Contexts
 from seedbed.flows.usecases.datasets import DataSets
-from seedbed.flows.usecases.doctor import Check
+from seedbed.flows.usecases.doctor import Check, examine
 from seedbed.flows.usecases.feed import Feed
+from seedbed.flows.usecases.followers import Follower, ProjectFollower
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.models import Models
+from seedbed.flows.usecases.notices import Notices, channels
 from seedbed.flows.usecases.projects import Projects
 from seedbed.flows.usecases.users import Users
-from seedbed.runtime.jobs.queue import Job
+from seedbed.runtime.executors.local import LocalExecutor
+from seedbed.runtime.jobs.collector import Collector
+from seedbed.runtime.jobs.folders import JobFolders
+from seedbed.runtime.jobs.lease import Lease
+from seedbed.runtime.jobs.policies import POLICIES
+from seedbed.runtime.jobs.queue import Queue
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.scheduler import Scheduler
+from seedbed.runtime.jobs.spec import JobSpec
+
+_log = logging.getLogger(__name__)
+_TURN = 5.0  # seconds after which followers look again without news: notices that did not get through
+_HOUR = 3600.0
 
 
 class Platform:
     """One open home. Safe to use from any thread; close it in the end (or use it as a context manager)."""
 
-    settings: Settings
-    store: Store
-    events: Events
-    jobs: Jobs
-    bundles: Bundles
-    contexts: Contexts
-    data: DataSets
-    models: Models
-    projects: Projects
-    users: Users
-    feed: Feed
-    backup: Backup
+    def __init__(self, settings: Settings, database: Database, clock: Clock | None = None) -> None:
+        self.settings = settings
+        self.database = database
+        self.clock = clock or SystemClock()
+        self.store = Store(database, settings.home, clock=self.clock)
+        self.events = self.store.events
+        self.queue = Queue(database, self.events, self.clock)
+        self.executor = LocalExecutor(cpus=settings.cpus, memory=settings.memory, gpus=settings.gpus)
+        self.audit = Audit(database, self.clock)
+        kept_users = KeptUsers(database, self.events, self.clock, session_hours=settings.session_hours)
+        self._kept_projects = KeptProjects(database, self.events, self.clock)
+        roots = Roots(settings)
+        checker = SpecChecker(self.store, self.queue, self._kept_projects, roots, self.executor.nodes)
+        grace = settings.gc_grace_hours * _HOUR
+        self.feed = Feed(self.events)
+        self.users = Users(kept_users, self._kept_projects, self.audit)
+        self.projects = Projects(self._kept_projects, self.store, self.audit)
+        self.contexts = Contexts(self.store, self.audit)
+        self.bundles = Bundles(self.store, self._kept_projects, self.contexts, roots, self.audit, gc_grace=grace)
+        self.jobs = Jobs(self.queue, checker, self.executor, self.audit)
+        self.data = DataSets(self.bundles, self.jobs, self.store, settings)
+        pixels = settings.image_pixel_limit
+        self.models = Models(self.bundles, self.jobs, self.projects, self.store, roots, pixel_limit=pixels)
+        self.backup = Backup(self.store, self.audit)
 
     @classmethod
-    def open(cls, settings: Settings) -> Self:
+    def open(cls, settings: Settings, clock: Clock | None = None) -> Self:
         """Open the home of the settings: made if absent, migrated if old, refused if newer."""
-        raise NotImplementedError
+        return cls(settings, open_home(settings.home, settings.database_url), clock)
 
     def close(self) -> None:
         """Close the database; running attempts go on."""
-        raise NotImplementedError
+        self.database.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def doctor(self) -> list[Check]:
         """What is missing or unsafe."""
-        raise NotImplementedError
+        return examine(self.settings)
 
     def kinds(self) -> dict[str, dict[str, str]]:
         """For `seedbed list <kind>`: kind of thing -> name -> one line, from the registries."""
-        raise NotImplementedError
+        return listing()
+
+    def load_job_file(self, path: Path) -> list[JobSpec]:
+        """The jobs of a YAML file, not yet submitted."""
+        return load_job_file(path)
+
+    def scheduler(self) -> Scheduler:
+        """A scheduler over this home's queue; of several in several processes one acts at a time."""
+        lease = Lease(self.database, self.clock)
+        folders = JobFolders(self.settings.home / "jobs")
+        collector = Collector(self.queue, self.store, folders, lease)
+        launcher = StepLauncher(self.store, self.queue)
+        policy = POLICIES.get(self.settings.policy)()
+        return Scheduler(self.queue, self.executor, policy, launcher, collector, lease)
 
     def serve_scheduler(self, stop: threading.Event) -> None:
         """Schedule, collect and follow events until told to stop; waits while another process does."""
-        raise NotImplementedError
+        follower = threading.Thread(target=self._follow, args=(stop,), name="followers", daemon=True)
+        follower.start()
+        self.scheduler().run(stop)
+        follower.join()
 
     def run_until_done(
         self, job_ids: Sequence[str], on_change: Callable[[list[Job]], None] | None = None, *, poll: float = 0.5
     ) -> list[Job]:
         """Schedule in this process until these jobs have ended; `on_change` sees them whenever something moved."""
-        raise NotImplementedError
+        with self._scheduling():
+            before: list[Job] = []
+            while True:
+                cursor = self.events.last()
+                jobs = [self.queue.get(job_id) for job_id in job_ids]
+                if on_change and jobs != before:
+                    on_change(jobs)
+                if all(job.state.ended for job in jobs):
+                    break
+                before = jobs
+                self.events.wait(cursor, poll, kinds=("job.",))
+        self.catch_up()
+        return jobs
 
-    def load_job_file(self, path: Path) -> list[object]:
-        """The jobs of a YAML file."""
-        raise NotImplementedError
+    def catch_up(self) -> None:
+        """Deal with what follows from events so far: for processes that end right after their jobs."""
+        for follower in self._followers():
+            follower.follow()
+
+    @contextlib.contextmanager
+    def _scheduling(self) -> Iterator[None]:
+        stop = threading.Event()
+        thread = threading.Thread(target=self.serve_scheduler, args=(stop,), name="scheduler", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def _followers(self) -> list[Follower]:
+        told = Notices(
+            self.events,
+            self.queue,
+            channels(self.settings, self.users.mail_of),
+            self.clock,
+            public_url=self.settings.public_url,
+        )
+        return [ProjectFollower(self.events, self.queue, self._kept_projects, self.store), told]
+
+    def _follow(self, stop: threading.Event) -> None:
+        followers = self._followers()
+        cursor = 0
+        while not stop.is_set():
+            try:
+                for follower in followers:
+                    follower.follow()
+                news = self.events.wait(cursor or self.events.last(), min(_TURN, 1.0), kinds=("job.",))
+                cursor = news[-1].number if news else self.events.last()
+            except Exception:
+                _log.exception("What follows from events failed; it is tried again.")
+                stop.wait(_TURN)

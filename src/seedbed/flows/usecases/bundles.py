@@ -5,25 +5,67 @@ from pathlib import Path
 
 from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
-from seedbed.assets.store.bundle import Bundle
-from seedbed.assets.store.store import Deletion, Graph, Store
+from seedbed.assets.projects.projects import Projects as KeptProjects
+from seedbed.assets.store.bundle import Bundle, Draft, DraftArray, Lineage
+from seedbed.assets.store.deletion import Deletion
+from seedbed.assets.store.gc import DAY, Garbage, collect_garbage
+from seedbed.assets.store.lineage import Direction, Graph
+from seedbed.assets.store.store import Store
+from seedbed.assets.store.transfer import Transfer
+from seedbed.assets.store.verify import Verification, verify
+from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.flows.kinds import Files
+from seedbed.flows.outside import Roots
+from seedbed.flows.usecases.contexts import Contexts, Progress
+from seedbed.flows.usecases.pages import require_project, visible_projects
 
 
 class Bundles:
     """What people do with bundles."""
+
+    def __init__(
+        self,
+        store: Store,
+        projects: KeptProjects,
+        contexts: Contexts,
+        roots: Roots,
+        audit: Audit,
+        *,
+        gc_grace: float = DAY,
+    ) -> None:
+        self._store = store
+        self._projects = projects
+        self._contexts = contexts
+        self._gc_grace = gc_grace
+        self._roots = roots
+        self._audit = audit
 
     def add(
         self,
         paths: Sequence[Path],
         *,
         name: str,
-        kind: str = "files",
+        kind: str = Files.kind,
         tags: Mapping[str, str] | None = None,
         project: str = "",
         by: Identity,
     ) -> Bundle:
-        """Publish files as they are, under the array `files`."""
-        raise NotImplementedError
+        """Publish files as they are, under the array `files`; of a folder all that is in it."""
+        place = self._projects.get(project).id if project else ""
+        by.require(Role.TRAINER, place)
+        files = _named(paths)
+        self._roots.check(list(files.values()), by)
+        draft = Draft(
+            name=name,
+            kind=kind,
+            arrays={"files": DraftArray.of_files(files)},
+            tags=dict(tags or {}),
+            lineage=Lineage(step="add"),
+            project=place,
+        )
+        bundle = self._store.publish(draft)
+        self._audit.record(by.name, "bundle.add", bundle.uuid, data={"name": name})
+        return bundle
 
     def find(
         self,
@@ -38,41 +80,92 @@ class Bundles:
         offset: int = 0,
         by: Identity,
     ) -> list[Bundle]:
-        """The latest of each name, or every version; newest first."""
-        raise NotImplementedError
+        """The latest of each name, or every version; newest first; '' as project is outside all projects."""
+        return self._store.find(
+            name,
+            kind=kind,
+            tags=tags,
+            project=self._places(project, by),
+            all_versions=all_versions,
+            context=context,
+            limit=limit,
+            offset=offset,
+        )
 
     def show(self, ref: str, *, by: Identity) -> Bundle:
         """One bundle by uuid, the beginning of a uuid, or name (the latest)."""
-        raise NotImplementedError
+        return self._require(ref, Role.VIEWER, by)
 
-    def lineage(self, ref: str, *, direction: str = "up", depth: int = 50, by: Identity) -> Graph:
+    def lineage(self, ref: str, *, direction: Direction = "up", depth: int = 50, by: Identity) -> Graph:
         """What it was made from (up), or what was made from it (down)."""
-        raise NotImplementedError
+        return self._store.lineage(self._require(ref, Role.VIEWER, by).uuid, direction=direction, depth=depth)
 
     def tag(self, ref: str, changes: Mapping[str, str | None], *, by: Identity) -> Bundle:
         """Set tags; None removes one."""
-        raise NotImplementedError
+        bundle = self._require(ref, Role.LABELLER, by)
+        self._audit.record(by.name, "bundle.tag", bundle.uuid, data={"tags": dict(changes)})
+        return self._store.tag(bundle.uuid, changes)
 
     def remove(self, refs: Sequence[str], *, by: Identity) -> Deletion:
-        """Delete bundles, and what is only derived from them; the bytes go too."""
-        raise NotImplementedError
+        """Delete bundles, and what is derived from them; the bytes go too."""
+        doomed = [self._require(ref, Role.TRAINER, by) for ref in refs]
+        deletion = self._store.delete([bundle.uuid for bundle in doomed], by=by.name)
+        for bundle in deletion.bundles:
+            self._audit.record(by.name, "bundle.remove", bundle.uuid, data={"name": bundle.name})
+        return deletion
 
     def file(self, ref: str, array: str, index: int, *, by: Identity) -> tuple[Path, str]:
         """The path of one file of a bundle, to be read only, and its name."""
-        raise NotImplementedError
+        bundle = self._require(ref, Role.VIEWER, by)
+        files = bundle.arrays[array].files if array in bundle.arrays else ()
+        if not 0 <= index < len(files):
+            known = ", ".join(f"{name} ({len(its.files)})" for name, its in bundle.arrays.items() if its.files)
+            raise NotFound(f"'{bundle.name}' has no file {index} in '{array}'.", hint=f"Its files: {known or 'none'}.")
+        return self._store.path_of(files[index].digest), files[index].name
 
-    def gc(self, *, dry_run: bool = False, by: Identity) -> object:
+    def gc(self, *, dry_run: bool = False, by: Identity) -> Garbage:
         """Remove the files that nothing needs."""
-        raise NotImplementedError
+        by.require(Role.OPERATOR)
+        if not dry_run:
+            self._audit.record(by.name, "store.gc", "")
+        return collect_garbage(self._store, grace=self._gc_grace, dry_run=dry_run)
 
-    def verify(self, *, by: Identity) -> object:
+    def verify(self, *, on_progress: Progress | None = None, by: Identity) -> Verification:
         """Read every file and say which are damaged or missing."""
-        raise NotImplementedError
+        by.require(Role.OPERATOR)
+        return verify(self._store, on_progress=on_progress)
 
-    def push(self, context: str = "", *, by: Identity) -> object:
+    def push(self, context: str = "", *, on_progress: Progress | None = None, by: Identity) -> Transfer:
         """Copy what the context's remote lacks ('' is the context in use)."""
-        raise NotImplementedError
+        return self._contexts.push(context, on_progress=on_progress, by=by)
 
-    def pull(self, context: str = "", *, by: Identity) -> object:
+    def pull(self, context: str = "", *, on_progress: Progress | None = None, by: Identity) -> Transfer:
         """Copy what is missing here from the context's remote."""
-        raise NotImplementedError
+        return self._contexts.pull(context, on_progress=on_progress, by=by)
+
+    def _places(self, project: str | None, by: Identity) -> str | list[str] | None:
+        if project:
+            place = self._projects.get(project).id
+            by.require(Role.VIEWER, place)
+            return place
+        return visible_projects(by) if project is None else project
+
+    def _require(self, ref: str, role: Role, by: Identity) -> Bundle:
+        bundle = self._store.get(ref)
+        require_project(by, role, bundle.project, what=f"bundle '{ref}'")
+        return bundle
+
+
+def _named(paths: Sequence[Path]) -> dict[str, Path]:
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing or not paths:
+        raise InvalidInput("Some files to add are not there." if missing else "No files to add.", problems=missing)
+    files: dict[str, Path] = {}
+    for path in paths:
+        inner = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        for file in inner:
+            name = file.relative_to(path.parent).as_posix() if path.is_dir() else file.name
+            if name in files:
+                raise InvalidInput(f"Two of the files are named '{name}'.", hint="Add their folder instead.")
+            files[name] = file
+    return files

@@ -1,23 +1,56 @@
-"""Contexts as people use them."""
+"""Contexts as people use them: named sets of bundles, here and at a remote."""
 
-from seedbed.assets.access.roles import Identity
+from collections.abc import Callable
+
+from seedbed.assets.access.audit import Audit
+from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.store.contexts import Context
+from seedbed.assets.store.contexts import Contexts as KeptContexts
+from seedbed.assets.store.store import Store
+from seedbed.assets.store.transfer import Transfer, pull, push
+
+Progress = Callable[[int, int], None]
 
 
 class Contexts:
-    """Named sets of bundles, here and at a remote."""
+    """What people do with contexts; changing them is for operators."""
 
-    def create(self, name: str, *, by: Identity) -> object:
+    def __init__(self, store: Store, audit: Audit) -> None:
+        self._store = store
+        self._kept = KeptContexts(store)
+        self._audit = audit
+
+    def create(self, name: str, *, by: Identity) -> Context:
         """A new, empty context."""
-        raise NotImplementedError
+        by.require(Role.OPERATOR)
+        self._audit.record(by.name, "context.create", name)
+        return self._kept.create(name)
 
-    def list(self, *, by: Identity) -> "list[object]":
+    def list(self, *, by: Identity) -> "list[Context]":
         """Every context; the one in use is marked."""
-        raise NotImplementedError
+        by.require(Role.VIEWER)
+        return self._kept.list()
 
-    def use(self, name: str, *, by: Identity) -> object:
+    def use(self, name: str, *, by: Identity) -> Context:
         """New bundles go into this context from now on."""
-        raise NotImplementedError
+        by.require(Role.OPERATOR)
+        self._audit.record(by.name, "context.use", name)
+        return self._kept.use(name)
 
-    def set_remote(self, name: str, address: str, *, by: Identity) -> object:
+    def set_remote(self, name: str, address: str, *, by: Identity) -> Context:
         """Where push and pull go: an fsspec address (a folder, s3://bucket/prefix)."""
-        raise NotImplementedError
+        by.require(Role.OPERATOR)
+        self._audit.record(by.name, "context.set-remote", name, data={"address": address})
+        return self._kept.set_remote(name, address)
+
+    def push(self, name: str = "", *, on_progress: Progress | None = None, by: Identity) -> Transfer:
+        """Copy what the context's remote lacks ('' is the context in use)."""
+        by.require(Role.OPERATOR)
+        self._audit.record(by.name, "context.push", name)
+        return push(self._store, name, on_progress=on_progress)
+
+    def pull(self, name: str = "", *, on_progress: Progress | None = None, by: Identity) -> Transfer:
+        """Copy what is missing here from the context's remote."""
+        by.require(Role.OPERATOR)
+        self._audit.record(by.name, "context.pull", name)
+        return pull(self._store, name, on_progress=on_progress)

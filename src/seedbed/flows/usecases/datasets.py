@@ -1,36 +1,139 @@
 """Data sets as people use them: bring images in, look at them."""
 
+import io
+import json
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from seedbed.assets.access.roles import Identity
+from PIL import Image
+
+from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.data.decode import Undecodable, decode
+from seedbed.assets.data.records import ImageRecord, read_records
 from seedbed.assets.store.bundle import Bundle
-from seedbed.runtime.jobs.queue import Job
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import Damaged, InvalidInput, NotFound
+from seedbed.base.ids import new_id
+from seedbed.base.settings import Settings
+from seedbed.flows.kinds import DataSet
+from seedbed.flows.kinds.data import FACTS, RECORDS
+from seedbed.flows.usecases.bundles import Bundles
+from seedbed.flows.usecases.jobs import Jobs
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
 
 class DataSets:
     """What people do with data sets."""
 
+    def __init__(self, bundles: Bundles, jobs: Jobs, store: Store, settings: Settings) -> None:
+        self._bundles = bundles
+        self._jobs = jobs
+        self._store = store
+        self._settings = settings
+
     def upload_folder(self, *, by: Identity) -> Path:
         """A fresh folder `uploads/<id>` to receive an upload; `add` it, and it goes away once it is ingested."""
-        raise NotImplementedError
+        by.require(Role.LABELLER)
+        folder = self._settings.home / "uploads" / new_id()
+        folder.mkdir(parents=True)
+        return folder
 
-    def add(self, source: Path, *, name: str, project: str = "", to: str = "", size: int = 64, by: Identity) -> Job:
+    def add(
+        self, source: Path, *, name: str = "", project: str = "", to: str = "", size: int = 64, by: Identity
+    ) -> Job:
         """Start an ingest job over a folder, an archive or a CSV manifest; `to` adds to an existing data set."""
-        raise NotImplementedError
+        earlier = self._open(to, by) if to else None
+        if not source.exists():
+            raise InvalidInput(f"There is nothing at {source}.", hint="Name a folder, an archive or a CSV manifest.")
+        called = name or (earlier.name if earlier else source.stem)
+        spec = JobSpec(
+            step="ingest",
+            name=f"{called}.ingest",
+            params={
+                "source": str(source.expanduser().absolute()),
+                "size": size,
+                "pixel_limit": self._settings.image_pixel_limit,
+            },
+            inputs={"data": earlier.uuid} if earlier else {},
+            cls=JobClass.TE,
+            project=project,
+        )
+        return self._jobs.submit(spec, by=by)
 
     def list(self, *, project: str | None = None, limit: int = 100, offset: int = 0, by: Identity) -> "list[Bundle]":
         """The latest version of every data set."""
-        raise NotImplementedError
+        return self._bundles.find(kind=DataSet.kind, project=project, limit=limit, offset=offset, by=by)
 
     def show(self, ref: str, *, by: Identity) -> dict[str, Any]:
-        """Summary: counts, classes, findings, statistics."""
-        raise NotImplementedError
+        """Summary: counts, classes, statistics, findings."""
+        bundle = self._open(ref, by)
+        statistics = self._facts(bundle, "statistics.json")
+        return {
+            "uuid": bundle.uuid,
+            "name": bundle.name,
+            "project": bundle.project,
+            "created": bundle.created,
+            "size": bundle.size,
+            "images": statistics["images"],
+            "unlabelled": statistics["unlabelled"],
+            "classes": statistics["classes"],
+            "statistics": statistics,
+            "findings": self._facts(bundle, "findings.json"),
+        }
 
-    def records(self, ref: str, *, offset: int = 0, limit: int = 100, by: Identity) -> "list[dict[str, Any]]":
-        """The images, one record each."""
-        raise NotImplementedError
+    def records(self, ref: str, *, offset: int = 0, limit: int = 100, by: Identity) -> Sequence[dict[str, Any]]:
+        """The images, one record each, with their number as `index`."""
+        records = self._records(self._open(ref, by))
+        page = enumerate(records[offset : offset + limit], offset)
+        return [{"index": index, **record.to_json()} for index, record in page]
 
     def thumbnail(self, ref: str, index: int, *, size: int = 128, by: Identity) -> bytes:
-        """One image as a small JPEG."""
-        raise NotImplementedError
+        """One image as a small JPEG, in its own proportions."""
+        bundle = self._open(ref, by)
+        records = self._records(bundle)
+        if not 0 <= index < len(records):
+            raise NotFound(f"'{bundle.name}' has {len(records)} images; there is no number {index}.")
+        if not 16 <= size <= 1024:
+            raise InvalidInput(f"A thumbnail has 16 to 1024 pixels on a side; given: {size}.")
+        return _thumbnail(self._store.path_of(records[index].id), size)
+
+    def _open(self, ref: str, by: Identity) -> Bundle:
+        bundle = self._bundles.show(ref, by=by)
+        if bundle.kind != DataSet.kind:
+            raise InvalidInput(f"'{ref}' is of kind '{bundle.kind}', not a data set.", hint="See: seedbed data list.")
+        return bundle
+
+    def _records(self, bundle: Bundle) -> tuple[ImageRecord, ...]:
+        return _read_records(self._path(bundle, RECORDS))
+
+    def _facts(self, bundle: Bundle, name: str) -> Any:
+        return json.loads(self._path(bundle, name).read_text())
+
+    def _path(self, bundle: Bundle, name: str) -> Path:
+        for link in bundle.arrays[FACTS].files:
+            if link.name == name:
+                return self._store.path_of(link.digest)
+        raise Damaged(f"'{bundle.name}' has no {name}.", hint="seedbed store verify")
+
+
+# files of the store never change, so what was read of one stays true; both caches are small and bounded
+
+
+@lru_cache(maxsize=16)
+def _read_records(path: Path) -> tuple[ImageRecord, ...]:
+    return read_records(path)
+
+
+@lru_cache(maxsize=2048)
+def _thumbnail(path: Path, size: int) -> bytes:
+    try:
+        picture = Image.fromarray(decode(path.read_bytes()).pixels)
+    except Undecodable as error:
+        raise Damaged(f"The image can no longer be decoded: {error.reason}.", hint="seedbed store verify") from error
+    picture.thumbnail((size, size))
+    out = io.BytesIO()
+    picture.save(out, "JPEG", quality=85)
+    return out.getvalue()

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from seedbed.assets.access.roles import Identity
+from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.store.events import Event, Events
 from seedbed.flows.usecases.pages import may_see
+
+_OF_OPERATORS = "user."
 
 
 class Feed:
@@ -15,14 +17,23 @@ class Feed:
 
     def last(self) -> int:
         """The number of the newest event: a cursor for those who only want what comes."""
-        raise NotImplementedError
+        return self._events.last()
 
     def after(
         self, cursor: int, *, limit: int = 1000, kinds: Sequence[str] = (), by: Identity
     ) -> tuple[list[Event], int]:
         """Events after a cursor, and the cursor to go on from (it also passes what `by` may not see)."""
-        raise NotImplementedError
+        return _seen(self._events.after(cursor, limit=limit, kinds=kinds), cursor, by)
 
-    def wait(self, cursor: int, timeout: float, *, by: Identity) -> tuple[list[Event], int]:
+    def wait(self, cursor: int, timeout: float, *, kinds: Sequence[str] = (), by: Identity) -> tuple[list[Event], int]:
         """The same, but blocks until something comes or the time is over."""
-        raise NotImplementedError
+        return _seen(self._events.wait(cursor, timeout, kinds=kinds), cursor, by)
+
+
+def _seen(events: list[Event], cursor: int, by: Identity) -> tuple[list[Event], int]:
+    visible = [
+        event
+        for event in events
+        if may_see(by, event.project) and (by.may(Role.OPERATOR) or not event.kind.startswith(_OF_OPERATORS))
+    ]
+    return visible, events[-1].number if events else cursor

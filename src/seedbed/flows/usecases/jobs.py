@@ -1,17 +1,20 @@
 """Jobs as people use them: submit, look, cancel, run again."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
-from seedbed.base.errors import NotFound
+from seedbed.base.errors import InvalidInput
+from seedbed.base.ids import new_id
+from seedbed.base.registry import near_matches
 from seedbed.flows.check import SpecChecker
-from seedbed.flows.usecases.pages import may_see, visible_page
+from seedbed.flows.usecases.pages import require_project, visible_projects
 from seedbed.runtime.executors.protocol import Executor
-from seedbed.runtime.jobs.queue import Attempt, Job, Queue
-from seedbed.runtime.jobs.spec import JobSpec
-
-_LOG_PIECE = 1 << 20
+from seedbed.runtime.jobs.queue import Queue
+from seedbed.runtime.jobs.records import Attempt, Job
+from seedbed.runtime.jobs.spec import JobSpec, output_of_job
+from seedbed.runtime.jobs.states import State
 
 
 class Jobs:
@@ -30,36 +33,84 @@ class Jobs:
     def submit_flow(self, specs: Sequence[JobSpec], *, by: Identity) -> list[Job]:
         """Queue several jobs that share a flow id, all or none.
 
-        Among themselves they refer to each other by name: `job:<name>/<output>`.
+        Among themselves they refer to those before by name: `job:<name>/<output>`.
         """
-        raise NotImplementedError
+        checked = self._checker.check(specs, by)
+        ids = {spec.name: new_id() for spec in checked if spec.name}
+        wired = {ids.get(spec.name) or new_id(): _wired(spec, ids) for spec in checked}
+        jobs = self._queue.submit_many(wired, flow=new_id())
+        for job in jobs:
+            self._audit.record(by.name, "job.submit", job.id, data={"step": job.step, "name": job.name})
+        return jobs
 
     def get(self, job_id: str, *, by: Identity) -> Job:
         """One job by its id or the beginning of it."""
-        raise NotImplementedError
+        return self._require(job_id, Role.VIEWER, by)
 
     def list(
         self, *, by: Identity, state: str = "", project: str = "", flow: str = "", limit: int = 100, offset: int = 0
-    ) -> list[Job]:
-        """The newest first."""
-        raise NotImplementedError
+    ) -> "list[Job]":
+        """The newest first; of one state, project (by id or name) or flow where that is given."""
+        if state and state not in list(State):
+            raise InvalidInput(f"'{state}' is not a state of jobs.", hint=near_matches(state, list(State)))
+        places: Sequence[str] | None = visible_projects(by)
+        if project:
+            place = self._checker.projects.get(project).id
+            by.require(Role.VIEWER, place)
+            places = [place]
+        states = [State(state)] if state else []
+        return self._queue.list(states=states, project=places, flow=flow, limit=limit, offset=offset)
 
     def cancel(self, job_id: str, *, by: Identity) -> Job:
         """Stop it, or take it out of the queue."""
-        raise NotImplementedError
+        job = self._require(job_id, Role.TRAINER, by)
+        self._audit.record(by.name, "job.cancel", job.id)
+        return self._queue.cancel(job.id, by=by.name)
 
     def rerun(self, job_id: str, *, by: Identity, again: bool = False) -> Job:
         """A new job with exactly the same inputs; `again` runs it even if the store knows the answer."""
-        raise NotImplementedError
+        old = self._require(job_id, Role.TRAINER, by)
+        waits = any(state is not State.DONE for state in self._queue.states(old.spec.dependencies).values())
+        inputs = dict(old.spec.inputs) if waits else self._queue.resolve(old)
+        # the very reference is checked: that its bundles still exist and that `by` may use them
+        (spec,) = self._checker.check([replace(old.spec, inputs=inputs, again=again)], by)
+        job = self._queue.submit(spec, flow=old.flow)
+        self._audit.record(by.name, "job.rerun", job.id, data={"of": old.id, "again": again})
+        return job
 
     def logs(self, job_id: str, *, by: Identity, offset: int = 0) -> tuple[str, int]:
         """What the newest attempt printed from `offset` (bytes), and the offset to go on from."""
-        raise NotImplementedError
+        job = self._require(job_id, Role.VIEWER, by)
+        tries = [attempt for attempt in self._queue.attempts(job.id) if attempt.handle]
+        if not tries:
+            return "", offset
+        found = self._executor.logs(tries[-1].handle, offset)
+        return found.decode(errors="replace"), offset + len(found)
 
-    def metrics(self, job_id: str, *, by: Identity, names: Sequence[str] = ()) -> dict[str, list[tuple[int, float]]]:
+    def metrics(
+        self, job_id: str, *, by: Identity, names: Sequence[str] = ()
+    ) -> Mapping[str, Sequence[tuple[int, float]]]:
         """Curves: for each name its (step, value) points in order."""
-        raise NotImplementedError
+        job = self._require(job_id, Role.VIEWER, by)
+        curves: dict[str, list[tuple[int, float]]] = {}
+        for metric in self._queue.metrics(job.id, names):
+            curves.setdefault(metric.name, []).append((metric.step, metric.value))
+        return curves
 
-    def attempts(self, job_id: str, *, by: Identity) -> list[Attempt]:
+    def attempts(self, job_id: str, *, by: Identity) -> Sequence[Attempt]:
         """Every try, oldest first."""
-        raise NotImplementedError
+        return self._queue.attempts(self._require(job_id, Role.VIEWER, by).id)
+
+    def _require(self, job_id: str, role: Role, by: Identity) -> Job:
+        job = self._queue.get(job_id)
+        require_project(by, role, job.project, what=f"job '{job_id}'")
+        return job
+
+
+def _wired(spec: JobSpec, ids: dict[str, str]) -> JobSpec:
+    inputs = {}
+    for name, reference in spec.inputs.items():
+        made = output_of_job(reference)
+        inputs[name] = f"job:{ids[made[0]]}/{made[1]}" if made and made[0] in ids else reference
+    after = tuple(ids.get(job, job) for job in spec.after)
+    return replace(spec, inputs=inputs, after=after)

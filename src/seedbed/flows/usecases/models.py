@@ -1,51 +1,184 @@
 """Models as people use them: train, predict, recipes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from seedbed.assets.access.roles import Identity
+from seedbed.assets.data.decode import Undecodable, decode
+from seedbed.assets.store.bundle import Bundle, Lineage
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import Conflict, InvalidInput, NotFound
+from seedbed.base.registry import Registry
 from seedbed.base.resources import Resources
-from seedbed.runtime.jobs.queue import Job
-from seedbed.runtime.jobs.spec import JobClass
+from seedbed.flows.kinds import DataSet, Decoded, Download, Labels, Model, read_labels
+from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE
+from seedbed.flows.outside import Roots
+from seedbed.flows.recipes import RECIPES
+from seedbed.flows.recipes.recipe import RecipeParams
+from seedbed.flows.usecases.bundles import Bundles
+from seedbed.flows.usecases.jobs import Jobs
+from seedbed.flows.usecases.projects import Projects
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.spec import JobClass, JobSpec
+
+# loaded with the first question: a service that only schedules needs no inference engine
+_ENGINES: Registry[Any] = Registry("engine", {"onnx": "seedbed.flows.onnx:OnnxModel"})
+_OPEN_MODELS = 4
 
 
 class Models:
     """What people do with models."""
 
+    def __init__(
+        self, bundles: Bundles, jobs: Jobs, projects: Projects, store: Store, roots: Roots, *, pixel_limit: int
+    ) -> None:
+        self._bundles = bundles
+        self._jobs = jobs
+        self._projects = projects
+        self._store = store
+        self._roots = roots
+        self._pixel_limit = pixel_limit
+        self._open = lru_cache(maxsize=_OPEN_MODELS)(_open_model)
+
     def train(
         self,
-        data_ref: str,
+        data_ref: str = "",
         labels_ref: str = "",
         *,
         project: str = "",
         params: Mapping[str, Any] | None = None,
         seed: int = 0,
+        test_share: float = 0.3,
         cls: JobClass = JobClass.TE,
         resources: Resources | None = None,
         by: Identity,
     ) -> list[Job]:
-        """Train on a data set with a labels bundle, or with the labels of a project; evaluated and exported."""
-        raise NotImplementedError
+        """Train on a data set with a labels bundle, or with a project's data set and labels; tested and exported.
+
+        A share of the labels is held out for the test and not used in training.
+        """
+        place = self._projects.get(project, by=by) if project else None
+        data = data_ref or (place.data if place else "")
+        if not data:
+            raise InvalidInput("There is no data set to train on.", hint="Name one, or give the project its data.")
+        labels = labels_ref or (self._projects.snapshot_labels(place.id, by=by).uuid if place else "")
+        settings = dict(params or {})
+        given = {
+            "name": place.name if place else self._bundles.show(data, by=by).name,
+            "project": place.id if place else "",
+            "data": data,
+            "labels": labels,
+            "test_share": test_share,
+            "size": settings.get("size", 64),
+            "seed": seed,
+            "train": settings,
+        }
+        specs = self._specs_of("few-labels", given, by)
+        if resources:
+            specs = [replace(spec, resources=resources) if spec.step == "train" else spec for spec in specs]
+        return self._jobs.submit_flow([replace(spec, cls=cls) for spec in specs], by=by)
 
     def predict(
         self, model_ref: str, data_ref: str = "", *, source: Path | None = None, project: str = "", by: Identity
     ) -> list[Job]:
-        """Label every image of a data set, or of a folder, which is ingested first."""
-        raise NotImplementedError
+        """Label every image of a data set, or of a folder, which is ingested first; a model is exported first."""
+        if bool(data_ref) == bool(source):
+            raise InvalidInput("Give either a data set or a folder of images to predict on.")
+        model = self._bundles.show(model_ref, by=by)
+        base = f"{model.name.removesuffix('.model').removesuffix('.download')}-{source.stem if source else data_ref}"
+        common: dict[str, Any] = {"cls": JobClass.TE, "project": project}
+        specs, exported, data = [], model.uuid, data_ref
+        if model.kind != Download.kind:
+            specs.append(JobSpec("export", name=f"{base}.export", inputs={"model": model.uuid}, **common))
+            exported = f"job:{base}.export/download"
+        if source:
+            params = {"source": str(source.expanduser().absolute()), "pixel_limit": self._pixel_limit}
+            specs.append(JobSpec("ingest", name=f"{base}.ingest", params=params, **common))
+            data = f"job:{base}.ingest/data"
+        inputs = {"model": exported, "data": data}
+        return self._jobs.submit_flow([*specs, JobSpec("predict", name=base, inputs=inputs, **common)], by=by)
 
     def predict_image(self, model_ref: str, image: bytes, *, by: Identity) -> list[tuple[str, float]]:
         """(class, probability), most probable first, from the exported model, within this process."""
-        raise NotImplementedError
+        exported = self._exported(self._bundles.show(model_ref, by=by))
+        files = {link.name: self._store.path_of(link.digest) for link in exported.arrays["files"].files}
+        model = self._open(files[ONNX_FILE], files[FACTS_FILE])
+        try:
+            pixels = decode(image, size=model.size, pixel_limit=self._pixel_limit).pixels
+        except Undecodable as error:
+            raise InvalidInput(f"This is not an image that can be used: {error.reason}.") from None
+        (row,) = model.predict(pixels[None])
+        return sorted(zip(model.classes, map(float, row), strict=True), key=lambda pair: -pair[1])
 
     def recipes(self) -> dict[str, str]:
         """Name and one line of each recipe."""
-        raise NotImplementedError
+        return {name: RECIPES.get(name).about for name in RECIPES}
 
     def recipe_schema(self, name: str) -> dict[str, Any]:
         """The recipe's parameters as a JSON schema."""
-        raise NotImplementedError
+        return RECIPES.get(name).params.model_json_schema()
 
     def start_recipe(self, name: str, params: Mapping[str, Any], *, by: Identity) -> list[Job]:
         """Queue a recipe's jobs."""
-        raise NotImplementedError
+        return self._jobs.submit_flow(self._specs_of(name, params, by), by=by)
+
+    def _specs_of(self, name: str, params: Mapping[str, Any], by: Identity) -> list[JobSpec]:
+        recipe = RECIPES.get(name)
+        checked = recipe.check_params(params)
+        if recipe.makes_project:
+            self._make_project(checked, by)
+        known = {
+            slot: self._labels(given, f"{checked.name or name}.{slot}", checked.project, by)
+            for slot, given in recipe.labels(checked).items()
+        }
+        data, size = recipe.data(checked)
+        if data and (decoded := self._decoded(self._bundles.show(data, by=by), size)):
+            known["decoded"] = decoded
+        return list(recipe.jobs(checked, known))
+
+    def _make_project(self, params: RecipeParams, by: Identity) -> None:
+        try:
+            self._projects.get(params.project, by=by)
+        except NotFound:
+            self._projects.create(params.project, by=by)
+
+    def _labels(self, given: str, name: str, project: str, by: Identity) -> str:
+        if not given.endswith(".csv"):
+            return self._bundles.show(given, by=by).uuid
+        path = Path(given).expanduser()
+        self._roots.check([path], by)
+        place = self._projects.get(project, by=by).id if project else ""
+        with TemporaryDirectory() as folder:
+            labels = Labels.write(Path(folder), read_labels(path))
+            draft = labels.draft(name=name, project=place, lineage=Lineage(step="import-labels"))
+            return self._store.publish(draft).uuid
+
+    def _decoded(self, data: Bundle, size: int) -> str:
+        if data.kind != DataSet.kind:
+            raise InvalidInput(f"'{data.name}' is of kind '{data.kind}', not a data set.")
+        for bundle in self._made_of(data, Decoded.kind):
+            if bundle.arrays["size"].items == (size,):
+                return bundle.uuid
+        return ""
+
+    def _exported(self, model: Bundle) -> Bundle:
+        if model.kind == Download.kind:
+            return model
+        if model.kind != Model.kind:
+            raise InvalidInput(f"'{model.name}' is of kind '{model.kind}', not a model.")
+        found = self._made_of(model, Download.kind)
+        if not found:
+            raise Conflict(f"The model '{model.name}' is not exported yet.", hint="Run the step export on it first.")
+        return found[0]
+
+    def _made_of(self, bundle: Bundle, kind: str) -> list[Bundle]:
+        nodes = self._store.lineage(bundle.uuid, depth=1, direction="down").nodes.values()
+        return [self._store.get(node.uuid) for node in nodes if node.kind == kind and not node.gone]
+
+
+def _open_model(onnx: Path, facts: Path) -> Any:
+    return _ENGINES.get("onnx")(onnx, facts)

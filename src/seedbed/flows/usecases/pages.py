@@ -1,12 +1,7 @@
-"""Pages of a listing that leave out what a person may not see."""
-
-from collections.abc import Callable
-from typing import TypeVar
+"""What a person may see; the rest is answered as if it were not there."""
 
 from seedbed.assets.access.roles import Identity, Role
-
-T = TypeVar("T")
-_CHUNK = 500
+from seedbed.base.errors import NotFound
 
 
 def may_see(by: Identity, project: str) -> bool:
@@ -14,18 +9,15 @@ def may_see(by: Identity, project: str) -> bool:
     return by.may(Role.VIEWER, project)
 
 
-def visible_page(
-    fetch: Callable[[int, int], list[T]], project_of: Callable[[T], str], *, by: Identity, limit: int, offset: int
-) -> list[T]:
-    """Items `offset` to `offset + limit` of those that `by` may see; `fetch(limit, offset)` knows no persons."""
+def require_project(by: Identity, role: Role, project: str, *, what: str = "") -> None:
+    """Refuse who may not; a thing of a project that is not theirs is answered as if it were not there."""
+    if what and not may_see(by, project):
+        raise NotFound(f"There is no {what}.")
+    by.require(role, project)
+
+
+def visible_projects(by: Identity) -> list[str] | None:
+    """The ids of the projects whose things `by` may see, '' among them for things outside projects; None: all."""
     if by.may(Role.OPERATOR):
-        return fetch(limit, offset)
-    found: list[T] = []
-    start = 0
-    while len(found) < offset + limit:
-        chunk = fetch(_CHUNK, start)
-        found += [item for item in chunk if may_see(by, project_of(item))]
-        start += len(chunk)
-        if len(chunk) < _CHUNK:
-            break
-    return found[offset : offset + limit]
+        return None
+    return [project for project in ("", *by.projects) if may_see(by, project)]

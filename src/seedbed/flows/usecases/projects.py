@@ -1,67 +1,128 @@
-"""Projects as people use them: classes, labels, members, snapshots of labels into bundles."""
+"""Projects as people use them: classes, labels, snapshots of labels into bundles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from seedbed.assets.access.roles import Identity
-from seedbed.assets.projects.projects import Label, LabelEvent, Project
-from seedbed.assets.store.bundle import Bundle
+from seedbed.assets.access.audit import Audit
+from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.projects.labels import Label, LabelEvent
+from seedbed.assets.projects.projects import Class, Project
+from seedbed.assets.projects.projects import Projects as KeptProjects
+from seedbed.assets.store.bundle import Bundle, Lineage
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import InvalidInput
+from seedbed.flows.kinds import DataSet, Labels
+from seedbed.flows.usecases.pages import may_see, require_project
 
 
 class Projects:
     """What people do with projects; somebody who is no member does not even see one."""
 
+    def __init__(self, kept: KeptProjects, store: Store, audit: Audit) -> None:
+        self._kept = kept
+        self._store = store
+        self._audit = audit
+
     def create(self, name: str, *, classes: Sequence[str] = (), by: Identity) -> Project:
-        """A new project; its maker becomes a member with the trainer's role."""
-        raise NotImplementedError
+        """A new project; its maker may do everything in it."""
+        by.require(Role.TRAINER)
+        project = self._kept.create(name, by.id, classes)
+        self._audit.record(by.name, "project.create", project.id, data={"name": name})
+        return project
 
     def list(self, *, by: Identity) -> "list[Project]":
-        """The projects that `by` may see."""
-        raise NotImplementedError
+        """The projects that `by` may see, the newest first."""
+        return [project for project in self._kept.list() if may_see(by, project.id)]
 
     def get(self, ref: str, *, by: Identity) -> Project:
         """One project by id or name."""
-        raise NotImplementedError
+        return self._require(ref, Role.VIEWER, by)
 
     def rename(self, ref: str, name: str, *, by: Identity) -> Project:
         """Another name; the id stays."""
-        raise NotImplementedError
+        project = self._require(ref, Role.TRAINER, by)
+        self._audit.record(by.name, "project.rename", project.id, data={"name": name})
+        return self._kept.rename(project.id, name)
 
     def delete(self, ref: str, *, by: Identity) -> None:
         """The project and its labels go; its bundles stay in the store."""
-        raise NotImplementedError
+        project = self._require(ref, Role.OPERATOR, by)
+        self._kept.delete(project.id)
+        self._audit.record(by.name, "project.delete", project.id, data={"name": project.name})
 
-    def classes(self, ref: str, *, by: Identity) -> "list[object]":
+    def classes(self, ref: str, *, by: Identity) -> Sequence[Class]:
         """Its classes in order."""
-        raise NotImplementedError
+        return self._kept.classes(self._require(ref, Role.VIEWER, by).id)
 
-    def add_class(self, ref: str, name: str, *, by: Identity) -> object:
+    def add_class(self, ref: str, name: str, *, by: Identity) -> Class:
         """One more class."""
-        raise NotImplementedError
+        project = self._require(ref, Role.TRAINER, by)
+        self._audit.record(by.name, "project.add-class", project.id, data={"class": name})
+        return self._kept.add_class(project.id, name)
 
     def rename_class(self, ref: str, old: str, new: str, *, by: Identity) -> None:
         """Another name for a class and its labels."""
-        raise NotImplementedError
+        project = self._require(ref, Role.TRAINER, by)
+        self._kept.rename_class(project.id, old, new, by=by.name)
+        self._audit.record(by.name, "project.rename-class", project.id, data={"old": old, "new": new})
 
-    def remove_class(self, ref: str, name: str, *, by: Identity) -> None:
-        """Take a class away."""
-        raise NotImplementedError
+    def remove_class(self, ref: str, name: str, *, with_labels: bool = False, by: Identity) -> None:
+        """Take a class away; one that images are labelled with only `with_labels`."""
+        project = self._require(ref, Role.TRAINER, by)
+        self._kept.remove_class(project.id, name, with_labels=with_labels, by=by.name)
+        self._audit.record(by.name, "project.remove-class", project.id, data={"class": name})
 
     def set_data(self, ref: str, bundle: str, *, by: Identity) -> Project:
-        """Which data set the project is about."""
-        raise NotImplementedError
+        """Which data set the project is about: a bundle by uuid or name."""
+        project = self._require(ref, Role.TRAINER, by)
+        found = self._store.get(bundle)
+        require_project(by, Role.VIEWER, found.project)
+        if found.kind != DataSet.kind:
+            raise InvalidInput(f"'{bundle}' is of kind '{found.kind}'; a project works on a '{DataSet.kind}'.")
+        self._audit.record(by.name, "project.set-data", project.id, data={"bundle": found.uuid})
+        return self._kept.set_data(project.id, found.uuid)
 
     def add_labels(self, ref: str, events: Sequence[LabelEvent], *, by: Identity) -> int:
-        """Append label events; on disk when it returns. How many were new."""
-        raise NotImplementedError
+        """Append label events in the name of `by`; on disk when it returns. How many were new."""
+        project = self._require(ref, Role.LABELLER, by)
+        return self._kept.add_labels(project.id, [replace(event, by=by.name) for event in events])
 
-    def labels(self, ref: str, *, by: Identity) -> dict[str, Label]:
+    def labels(self, ref: str, *, by: Identity) -> Mapping[str, Label]:
         """Image to what counts of it."""
-        raise NotImplementedError
+        return self._kept.labels(self._require(ref, Role.VIEWER, by).id)
 
-    def history(self, ref: str, image: str, *, by: Identity) -> "list[LabelEvent]":
-        """Everything that was ever said of one image."""
-        raise NotImplementedError
+    def counts(self, ref: str, *, by: Identity) -> Mapping[str, int]:
+        """How many images each class has."""
+        return self._kept.counts(self._require(ref, Role.VIEWER, by).id)
+
+    def history(self, ref: str, image: str = "", *, by: Identity) -> Sequence[Label]:
+        """Everything that was ever said of one image, or of all."""
+        return self._kept.history(self._require(ref, Role.VIEWER, by).id, image)
 
     def snapshot_labels(self, ref: str, *, by: Identity) -> Bundle:
-        """The labels as they are now, as a labels bundle."""
-        raise NotImplementedError
+        """The labels as they are now, as a labels bundle; unchanged labels give the bundle that is already there."""
+        project = self._require(ref, Role.LABELLER, by)
+        rows = {str(row["image"]): str(row["label"]) for row in self._kept.snapshot(project.id)}
+        if not rows:
+            raise InvalidInput(f"No image of '{project.name}' has a label yet.", hint="Label a few images first.")
+        with TemporaryDirectory() as folder:
+            labels = Labels.write(Path(folder), rows)
+            draft = labels.draft(
+                name=f"{project.name}.labels", project=project.id, lineage=Lineage(step="snapshot-labels")
+            )
+            newest = self._store.find(draft.name, kind=Labels.kind, project=project.id)
+            if newest and _same(newest[0], labels, self._store):
+                return newest[0]
+            return self._store.publish(draft)
+
+    def _require(self, ref: str, role: Role, by: Identity) -> Project:
+        project = self._kept.get(ref)
+        by.require(role, project.id)
+        return project
+
+
+def _same(bundle: Bundle, labels: Labels, store: Store) -> bool:
+    (kept,) = bundle.arrays["labels"].files
+    return store.path_of(kept.digest).read_bytes() == labels.file("labels", "labels.csv").read_bytes()

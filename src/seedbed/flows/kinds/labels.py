@@ -1,0 +1,81 @@
+"""Kinds around labels, and those for any files."""
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from seedbed.base.errors import InvalidInput
+from seedbed.flows.kinds.kind import Kind, csv_text, put
+
+
+class Files(Kind):
+    """Any files, as they are, in the array `files`."""
+
+    kind = "files"
+    about = "any files, as they are"
+
+
+class Count(Kind):
+    """What `sleep-and-count` counted."""
+
+    kind = "count"
+    about = "what the demonstration step counted"
+
+    @classmethod
+    def write(cls, folder: Path, count: int, *, line: str = "") -> Self:
+        """Into a fresh folder."""
+        put(folder / "count" / "count.txt", f"{count} {line}\n")
+        return cls(folder, {"total": (count,)})
+
+
+class Labels(Kind):
+    """What people said of images: image (its id, or a file's name) and class, one line each."""
+
+    kind = "labels"
+    about = "images and the classes that people gave them"
+
+    @classmethod
+    def write(cls, folder: Path, rows: Mapping[str, str], files: Mapping[str, str] | None = None) -> Self:
+        """Image to class, into a fresh folder; `files` names the images for people."""
+        names = files or {}
+        lines = [(image, klass, names.get(image, "")) for image, klass in sorted(rows.items())]
+        put(folder / "labels" / "labels.csv", csv_text([("image", "class", "file"), *lines]))
+        return cls(folder, {"classes": tuple(sorted(set(rows.values()))), "count": (len(rows),)})
+
+    def rows(self) -> dict[str, str]:
+        """Image to class."""
+        return read_labels(self.file("labels", "labels.csv"))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that occur, in order."""
+        return tuple(str(item) for item in self.values["classes"])
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """Image to class from a CSV with the columns image (or file) and class; every mistake at once."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"The labels in {path.name} cannot be read: {error}.") from None
+    table = csv.DictReader(io.StringIO(text))
+    columns = tuple(table.fieldnames or ())
+    key = "image" if "image" in columns else "file"
+    if not {key, "class"} <= set(columns):
+        raise InvalidInput(
+            f"{path.name} has the columns {', '.join(columns) or '(none)'}; a labels file needs file and class.",
+            hint="Begin it with the line: file,class",
+        )
+    rows: dict[str, str] = {}
+    problems = []
+    for number, row in enumerate(table, 2):
+        image, klass = (row[key] or "").strip(), (row["class"] or "").strip()
+        if not image or not klass:
+            problems.append(f"line {number} has no {'class' if image else key}.")
+        elif rows.setdefault(image, klass) != klass:
+            problems.append(f"line {number} calls '{image}' {klass}, but it was {rows[image]} before.")
+    if problems:
+        raise InvalidInput(f"The labels in {path.name} cannot be used.", problems=problems[:20])
+    return rows

@@ -1,0 +1,128 @@
+"""Kinds around models: what is trained, taken away, predicted and judged."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.flows.kinds.kind import Kind, csv_text, put
+
+ONNX_FILE, FACTS_FILE = "model.onnx", "model.json"
+
+
+class Weights(Kind):
+    """Pretrained weights with the card that describes them."""
+
+    kind = "weights"
+    about = "pretrained weights and their card"
+
+
+class Model(Kind):
+    """A trained model: safetensors, its facts, and the list of images that it has seen."""
+
+    kind = "model"
+    about = "a trained model, and the images it was trained with"
+
+    @property
+    def place(self) -> Path:
+        """The folder that methods.learn reads and writes."""
+        return self.folder / "model"
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What it tells apart."""
+        return tuple(str(item) for item in self.values["classes"])
+
+    @property
+    def size(self) -> int:
+        """Side of its images in pixels."""
+        return int(self.values["size"][0])
+
+    def seen(self) -> frozenset[str]:
+        """The images that it was trained with, labelled or not."""
+        return frozenset(self.file("seen", "images.txt").read_text().splitlines())
+
+    def add_seen(self, images: Sequence[str]) -> None:
+        """Keep which images it was trained with."""
+        put(self.folder / "seen" / "images.txt", "".join(f"{image}\n" for image in images))
+
+
+class Download(Kind):
+    """A model to take away: one ONNX file that takes raw pixels, safetensors, and its facts."""
+
+    kind = "download"
+    about = "a model to take away: ONNX, safetensors, facts"
+
+    @property
+    def place(self) -> Path:
+        """The folder of its files."""
+        return self.folder / "files"
+
+    @property
+    def onnx(self) -> Path:
+        """The network with its preprocessing."""
+        return self.file("files", ONNX_FILE)
+
+    @property
+    def facts(self) -> Path:
+        """Classes and size."""
+        return self.file("files", FACTS_FILE)
+
+
+class Predictions(Kind):
+    """What a model says of every image: a CSV with confidences, and a list of files per class."""
+
+    kind = "predictions"
+    about = "what a model says of every image"
+
+    @classmethod
+    def write(
+        cls, folder: Path, images: Sequence[str], probabilities: NDArray[np.float32], classes: Sequence[str]
+    ) -> Self:
+        """Into a fresh folder."""
+        called = probabilities.argmax(axis=1)
+        rows = [
+            (image, classes[number], *(f"{value:.6f}" for value in (row[number], *row)))
+            for image, number, row in zip(images, called, probabilities, strict=True)
+        ]
+        header = ("file", "class", "confidence", *(f"p({name})" for name in classes))
+        put(folder / "predictions" / "predictions.csv", csv_text([header, *rows]))
+        for number, name in enumerate(classes):
+            files = [image for image, its in zip(images, called, strict=True) if its == number]
+            put(folder / "lists" / f"{file_name_of(name)}.txt", "".join(f"{image}\n" for image in files))
+        counts = tuple(int(count) for count in np.bincount(called, minlength=len(classes)))
+        return cls(folder, {"classes": tuple(classes), "counts": counts})
+
+    def rows(self) -> list[dict[str, str]]:
+        """One row per image: file, class, confidence, p(class) ..."""
+        with self.file("predictions", "predictions.csv").open(newline="") as file:
+            return list(csv.DictReader(file))
+
+
+class Report(Kind):
+    """How good a model is: scores, scores per class, confusions."""
+
+    kind = "report"
+    about = "how good a model is"
+
+    @classmethod
+    def write(cls, folder: Path, facts: Mapping[str, Any]) -> Self:
+        """Into a fresh folder; single numbers also become values, so that lists of bundles can show them."""
+        put(folder / "report" / "report.json", json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+        numbers = {name: (value,) for name, value in facts.items() if isinstance(value, int | float)}
+        return cls(folder, numbers)
+
+    def facts(self) -> dict[str, Any]:
+        """Everything in it."""
+        facts: dict[str, Any] = json.loads(self.file("report", "report.json").read_text())
+        return facts
+
+
+def file_name_of(name: str) -> str:
+    """A class's name as a file's name."""
+    plain = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in name).strip(" .")
+    return plain[:100] or "class"

@@ -1,0 +1,84 @@
+"""What there is to choose from, by kind, in one line each: for `seedbed list`.
+
+Registries whose rows need torch are read as source text: the service must not load torch to say what there is.
+"""
+
+import ast
+import importlib.util
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from seedbed.flows.kinds import KINDS
+from seedbed.flows.recipes import RECIPES
+from seedbed.flows.steps import STEPS
+from seedbed.runtime.jobs.policies import POLICIES
+
+
+def listing() -> dict[str, dict[str, str]]:
+    """Kind of thing -> name -> one line."""
+    return {name: dict(rows()) for name, rows in sorted(_LISTS.items())}
+
+
+def _steps() -> Mapping[str, str]:
+    return {name: STEPS.get(name).about for name in STEPS}
+
+
+def _recipes() -> Mapping[str, str]:
+    return {name: RECIPES.get(name).about for name in RECIPES}
+
+
+def _kinds() -> Mapping[str, str]:
+    return {name: KINDS.get(name).about for name in KINDS}
+
+
+def _policies() -> Mapping[str, str]:
+    return {name: _first_line(POLICIES.get(name)) for name in POLICIES}
+
+
+def _cards() -> Mapping[str, str]:
+    return _unloaded("seedbed.assets.zoo.catalogue", "CARDS")
+
+
+def _algorithms() -> Mapping[str, str]:
+    return _unloaded("seedbed.methods.learn.algorithm", "ALGORITHMS")
+
+
+def _executors() -> Mapping[str, str]:
+    return {"local": "processes of this machine"}
+
+
+def _first_line(thing: object) -> str:
+    return (thing.__doc__ or "").strip().partition("\n")[0]
+
+
+def _unloaded(module: str, registry: str) -> dict[str, str]:
+    """The rows of a registry with the first line of what is written about each."""
+    for node in ast.walk(_source(module)):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == registry:
+            tables = [part for part in ast.walk(node) if isinstance(part, ast.Dict)]
+            rows: dict[str, str] = ast.literal_eval(tables[0])
+            return {name: _about(*row.split(":")) for name, row in rows.items()}
+    return {}
+
+
+def _about(module: str, thing: str) -> str:
+    """The first line of a class's docstring, else of its module's."""
+    tree = _source(module)
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == thing]
+    return (ast.get_docstring(classes[0] if classes else tree) or "").partition("\n")[0]
+
+
+def _source(module: str) -> ast.Module:
+    spec = importlib.util.find_spec(module)
+    return ast.parse(Path(spec.origin).read_text() if spec and spec.origin else "")
+
+
+_LISTS: dict[str, Callable[[], Mapping[str, str]]] = {
+    "steps": _steps,
+    "recipes": _recipes,
+    "kinds": _kinds,
+    "policies": _policies,
+    "cards": _cards,
+    "algorithms": _algorithms,
+    "executors": _executors,
+}

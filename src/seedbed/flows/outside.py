@@ -1,0 +1,55 @@
+"""What lies outside the store: fingerprints of it, and who may read it."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from seedbed.assets.access.roles import SOLO, Identity
+from seedbed.base.errors import Forbidden
+from seedbed.base.ids import digest_of
+from seedbed.base.settings import Settings
+
+
+def fingerprint(path: Path) -> str:
+    """Digest of a file's or a folder's names, sizes and times of change: another one means that something changed.
+
+    Contents are not read, as rsync does not: that would cost as much as the work that it may save.
+    """
+    if not path.is_dir():
+        return digest_of([str(path), _state(path)])
+    states: list[list[str | int]] = []
+    for root, folders, files in os.walk(path):
+        folders.sort()
+        for file in (Path(root, name) for name in sorted(files)):
+            states.append([file.relative_to(path).as_posix(), *_state(file)])
+    return digest_of([str(path), states])
+
+
+def _state(path: Path) -> list[int]:
+    try:
+        state = path.stat()
+    except OSError:
+        return []
+    return [state.st_size, state.st_mtime_ns]
+
+
+class Roots:
+    """Which folders of the server people may have read in: a laptop's own user any, members of a team those set."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._home = settings.home
+        self._roots = settings.import_roots
+
+    def check(self, paths: Sequence[Path | str], by: Identity) -> None:
+        """Refuse paths that lead out of `import_roots` and out of the folder of uploads."""
+        if by.id == SOLO.id:
+            return
+        allowed = [root.resolve() for root in (self._home / "uploads", *self._roots)]
+        refused = [
+            str(path) for path in paths if not any(Path(path).resolve().is_relative_to(root) for root in allowed)
+        ]
+        if refused:
+            raise Forbidden(
+                f"The server may not read {', '.join(refused[:3])} for you.",
+                hint="Upload it, or ask an operator to add its folder to import_roots.",
+            )

@@ -1,0 +1,18 @@
+"""The methods that need heavy libraries, by name: loaded when a step runs, never when it is declared."""
+
+from typing import Any
+
+from seedbed.base.registry import Registry
+
+METHODS: Registry[Any] = Registry(
+    "method",
+    {
+        "ingest": "seedbed.assets.data.ingest:ingest",
+        "onnx-model": "seedbed.flows.onnx:OnnxModel",
+        "train": "seedbed.methods.learn.trainer:train",
+        "predict": "seedbed.methods.learn.predict:predict",
+        "evaluate": "seedbed.methods.learn.evaluate:evaluate",
+        "model": "seedbed.methods.learn.model:Model",
+        "export-onnx": "seedbed.methods.learn.export:export_onnx",
+    },
+)

@@ -1,0 +1,82 @@
+"""Labels of a few images, as an expert would give them, and images held out for the test."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from pydantic import Field
+
+from seedbed.assets.data.splits import by_group, groups_of, stratified
+from seedbed.base.errors import InvalidInput
+from seedbed.base.ids import digest_of
+from seedbed.base.resources import Resources
+from seedbed.base.run import RunContext
+from seedbed.flows.kinds import DataSet, Labels
+from seedbed.flows.step import Params, step
+
+
+class SampleLabelsParams(Params):
+    """How many labels, and how much is held out."""
+
+    per_class: int = Field(8, ge=0, description="Labels per class; 0: all that there are.")
+    test_share: float = Field(0.3, gt=0, lt=1, description="Share of the known images held out for the test.")
+    group: str = Field("", description="Column whose groups (plant, plot, day) stay on one side.")
+
+
+class Sampled(TypedDict):
+    """Labels to train with, and the truth of images that training must not see."""
+
+    labels: Labels
+    test: Labels
+
+
+@step(
+    "sample-labels",
+    methods=("seedbed.assets.data.splits",),
+    resources=Resources(cpus=0.5, memory=512 << 20),
+    seed_matters=True,
+)
+def sample_labels(data: DataSet, params: SampleLabelsParams, run: RunContext, truth: Labels | None = None) -> Sampled:
+    """Holds out test images, and of the rest takes a few labels per class, chosen by seed."""
+    known = data.classes_by_image(truth.rows() if truth else None)
+    if len(set(known.values())) < 2:
+        raise InvalidInput(
+            f"'{data.name}' is known to have {len(set(known.values()))} classes; at least 2 are needed.",
+            hint="Give a labels file, or images in a folder per class.",
+        )
+    test = _held_out(data, known, params, run.seed)
+    rest = {image: klass for image, klass in known.items() if image not in test}
+    chosen = _few(rest, params.per_class, run.seed)
+    files = data.files()
+    run.report(
+        {"labels": len(chosen), "test": len(test), "classes": len(set(known.values()))},
+        step=1,
+        total=1,
+        doing="labelled",
+    )
+    return {
+        "labels": Labels.write(run.folder / "labels", chosen, files),
+        "test": Labels.write(run.folder / "test", test, files),
+    }
+
+
+def _held_out(data: DataSet, known: Mapping[str, str], params: SampleLabelsParams, seed: int) -> dict[str, str]:
+    given = {record.id for record in data.records if record.split == "test"} & known.keys()
+    if given:
+        return {image: known[image] for image in given}
+    if params.group:
+        split = by_group(known, groups_of(data.records, params.group), seed=seed, test_share=params.test_share)
+    else:
+        split = stratified(known, seed=seed, test_share=params.test_share)
+    return {image: known[image] for image in split.test}
+
+
+def _few(known: Mapping[str, str], per_class: int, seed: int) -> dict[str, str]:
+    if per_class == 0:
+        return dict(known)
+    chosen: dict[str, str] = {}
+    for klass in sorted(set(known.values())):
+        images = [image for image, its in known.items() if its == klass]
+        # by digest, so that the choice does not depend on the order of records or of other classes
+        images.sort(key=lambda image: digest_of(["label", seed, image]))
+        chosen |= dict.fromkeys(images[:per_class], klass)
+    return chosen
