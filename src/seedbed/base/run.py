@@ -97,11 +97,11 @@ class FolderRun:
         with says_when_full(home):
             write(draft)
             _fsync_tree(draft)
-        shutil.rmtree(place, ignore_errors=True)
+        _remove_whole(place)
         draft.rename(place)
         fsync_folder(home)
         for old in sorted(path for path in home.iterdir() if not path.name.startswith("."))[:-2]:
-            shutil.rmtree(old, ignore_errors=True)
+            _remove_whole(old)
 
     def should_stop(self) -> bool:
         return self._stop.is_set()
@@ -146,6 +146,15 @@ class MemoryRun:
     def ask_to_stop(self) -> None:
         """Make `should_stop` true."""
         self._files.ask_to_stop()
+
+
+def _remove_whole(folder: Path) -> None:
+    """Take a folder out of sight before its files go, so that who copies it sees all of it or nothing."""
+    if folder.exists():
+        trash = folder.with_name(f".old-{folder.name}")
+        shutil.rmtree(trash, ignore_errors=True)
+        folder.rename(trash)
+        shutil.rmtree(trash, ignore_errors=True)
 
 
 def _fsync_tree(folder: Path) -> None:

@@ -21,7 +21,7 @@ class Waiting:
     submitted: Instant = 0.0
     grace: float = 30.0
     preemptions: int = 0
-    position: int = 0
+    position: float = 0.0
     estimates: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -26,7 +26,7 @@ class JobSpec:
 
     An input is a bundle's uuid, or `job:<job id>/<output>`: what that job will have made. `after` names jobs that
     must be done before, whatever they make. `retries` is how many times it is tried again after an attempt that
-    failed or was lost (preemptions do not count). `timeout`: seconds of running, over all attempts, 0: no limit.
+    failed or was lost (preemptions do not count). `timeout`: seconds that one attempt may run, 0: no limit.
     `again`: run even if the store knows the answer.
     """
 

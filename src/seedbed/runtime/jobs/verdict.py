@@ -1,0 +1,72 @@
+"""How an attempt that has ended is judged: what becomes of its job."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from seedbed.base.errors import Conflict, Failed, Forbidden, InvalidInput, NotFound, Unauthenticated, Unsafe
+from seedbed.runtime.executors.protocol import Exited, Lost
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.states import State
+
+STOPPED = 75  # the exit code of a worker that made a checkpoint because it was asked to stop
+# Mistakes that the same inputs would make again; everything else may go better next time.
+_HOPELESS = {member.code for member in (InvalidInput, Unauthenticated, Forbidden, NotFound, Conflict, Unsafe, Failed)}
+
+Outcome = Literal["done", "failed", "preempted", "cancelled", "lost"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of the attempt, the next state of the job, and why, in words.
+
+    `failure`: it counts against the retry limit. `head`: the job returns to the head of its queue.
+    """
+
+    outcome: Outcome
+    state: State
+    reason: str = ""
+    failure: bool = False
+    preemption: bool = False
+    head: bool = False
+
+
+def judge(job: Job, status: Exited | Lost, error: Mapping[str, Any]) -> Verdict:
+    """What becomes of a job whose attempt has ended; `error` is what the worker left in error.json.
+
+    `done` means that the results may be taken in: it is the collector that then ends the job.
+    """
+    if job.wish == "cancel":
+        return Verdict("cancelled", State.CANCELLED, job.reason)
+    if isinstance(status, Exited) and status.code == 0:
+        return Verdict("done", State.DONE)
+    if job.wish == "timeout":
+        return Verdict("failed", State.FAILED, f"It ran longer than its limit of {job.spec.timeout:g} s.")
+    stopped = isinstance(status, Lost) or status.code == STOPPED or status.signal is not None
+    if job.wish == "preempt" and stopped:
+        return Verdict("preempted", State.WAITING, "Made room for another job", preemption=True, head=True)
+    if isinstance(status, Lost):
+        return failed(job, status.reason, outcome="lost")
+    if status.code == STOPPED:
+        return Verdict("lost", State.WAITING, "The machine asked it to stop", head=True)
+    return failed(job, _words(status, error), hopeless=bool(status.reason) or error.get("code") in _HOPELESS)
+
+
+def failed(job: Job, reason: str, *, outcome: Outcome = "failed", hopeless: bool = False) -> Verdict:
+    """A failure: tried again while the retry limit allows and there is hope."""
+    if hopeless or job.failures >= job.spec.retries:
+        return Verdict(outcome, State.FAILED, reason, failure=True)
+    left = job.spec.retries - job.failures
+    again = f"{reason} Will be tried again ({left} {'try' if left == 1 else 'tries'} left)."
+    return Verdict(outcome, State.WAITING, again, failure=True)
+
+
+def _words(status: Exited, error: Mapping[str, Any]) -> str:
+    if status.reason:
+        return status.reason
+    if message := str(error.get("message", "")).strip():
+        hint = str(error.get("hint", "")).strip()
+        return f"{message} {hint}".strip()
+    if status.signal is not None:
+        return f"It was killed by signal {status.signal}."
+    return f"It ended with exit code {status.code}; the log says more."
