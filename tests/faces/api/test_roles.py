@@ -44,12 +44,12 @@ def test_every_route_lets_in_exactly_the_roles_that_it_declares(
 ) -> None:
     person = team_calls(tokens[held])
     for method, path, role in routes(team):
-        if (
-            role is None
-            or (path.endswith(("/backup", "/session", "/sign-out", "/store/gc", "/store/verify"))
-            and held.covers(role))
+        if role is None or (
+            path.endswith(("/backup", "/session", "/sign-out", "/store/gc", "/store/verify")) and held.covers(role)
         ):
             continue  # these would do something without any further argument
+        if path.startswith("/api/v1/users/made-up") and role is Role.VIEWER:
+            path = path.replace("made-up", f"a-{held.value}")  # what everybody may do with their own account
         status = person.request(method, path).status_code
         if held.covers(role):
             assert status not in (401, 403), (method, path, status)

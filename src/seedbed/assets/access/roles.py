@@ -54,7 +54,7 @@ class Identity:
         """Raise Forbidden where they may not; NotFound where they may not even know of the project."""
         held = self.role_in(project)
         if held is None:
-            raise no_such_project(project)
+            raise no_such_project()
         if not held.covers(role):
             where = "in this project " if project else ""
             raise Forbidden(
@@ -63,9 +63,14 @@ class Identity:
             )
 
 
-def no_such_project(reference: str) -> NotFound:
-    """The one answer for a project that is not there and for one that is not theirs: nobody can tell which."""
-    return NotFound(f"There is no project '{reference}'.", hint="See yours: seedbed list projects.")
+def no_such_project() -> NotFound:
+    """The one answer for a project that is not there and for one that is not theirs: nobody can tell which.
+
+    It repeats nothing of what was asked: asked by name and answered with an id, it would give the project away.
+    """
+    return NotFound(
+        "There is no such project, or you are not a member of it.", hint="See yours: seedbed list projects."
+    )
 
 
 def _name_of_this_person() -> str:

@@ -217,17 +217,13 @@ class Guard:
         return watched
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, visitor: Visitor) -> None:
-        status = 500
-
         async def noted(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
+            refused = message["type"] == "http.response.start" and message["status"] == Forbidden.status
+            if refused and visitor.identity is not None and scope["method"] not in SAFE_METHODS:
+                await self._note(scope, visitor.identity)
             await send(message)
 
         await self.app(scope, receive, _hardened(noted))
-        if status == Forbidden.status and visitor.identity is not None and scope["method"] not in SAFE_METHODS:
-            await self._note(scope, visitor.identity)
 
     async def _note(self, scope: Scope, identity: Identity) -> None:
         """The use cases write down what is done; what a role did not allow never reaches them."""

@@ -238,4 +238,4 @@ class SetUpAsked(SignInAsked):
 class BackupAsked(Asked):
     """Where a backup goes."""
 
-    target: Text = Field("", description="A folder of the server; empty: a new one under the home's backups.")
+    target: Text = Field("", description="A file of the server; empty: a new one under the home's backups.")

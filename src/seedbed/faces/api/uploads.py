@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from anyio import to_thread
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -99,20 +99,26 @@ class Receiver:
 
 async def receive_files(request: Request, folder: Path) -> Received:
     """Write the files of a multipart request into a folder; when it fails, the folder is gone again."""
-    kind, options = parse_options_header(request.headers.get("content-type", ""))
-    if kind != b"multipart/form-data" or not options.get(b"boundary"):
-        raise InvalidInput("An upload is a multipart/form-data request with at least one file.")
     receiver = Receiver(folder)
     try:
-        await _feed(request, receiver.parser(options[b"boundary"]), folder)
+        await _feed(request, receiver.parser(_boundary(request)), folder)
         receiver.close()
         if not receiver.received.files:
             raise InvalidInput("The upload holds no file.", hint="Send each file as a part with a file name.")
-    except BaseException:
+    except BaseException as error:
         receiver.close()
         shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, FormParserError):
+            raise HTTPException(400, f"The body is not multipart/form-data: {error}.") from None
         raise
     return receiver.received
+
+
+def _boundary(request: Request) -> bytes:
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    if kind != b"multipart/form-data" or not options.get(b"boundary"):
+        raise InvalidInput("An upload is a multipart/form-data request with at least one file.")
+    return options[b"boundary"]
 
 
 async def _feed(request: Request, parser: MultipartParser, folder: Path) -> None:
@@ -125,8 +131,6 @@ async def _feed(request: Request, parser: MultipartParser, folder: Path) -> None
             if chunk:
                 await to_thread.run_sync(write, chunk)
         parser.finalize()
-    except MultipartParseError as error:
-        raise HTTPException(400, f"The body is not multipart/form-data: {error}.") from None
     except OSError as error:
         raise InvalidInput(f"A file of the upload cannot be written: {error.strerror}.") from None
 

@@ -199,7 +199,9 @@ class ContextView(View):
     name: str = Field(examples=["local"])
     remote: str = Field(description="Where push and pull go, or empty.", examples=["s3://bucket/prefix"])
     created: float
-    in_use: bool = Field(description="New bundles go into this one.")
+    bundles: int = Field(description="How many it has.", examples=[12])
+    pushed: int = Field(description="How many of them are at the remote.", examples=[12])
+    current: bool = Field(description="New bundles go into this one.")
 
 
 class ProjectView(View):

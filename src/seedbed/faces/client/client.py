@@ -74,5 +74,5 @@ class Client:
         return cast(Sequence[results.Check], self._to.get("/doctor"))
 
     def backup(self, target: str = "") -> dict[str, Any]:
-        """Keep everything in a folder of the server."""
+        """Write everything into one tar file of the server."""
         return cast(dict[str, Any], self._to.send("/backup", json={"target": target}))

@@ -135,7 +135,9 @@ class Context(TypedDict):
     name: str
     remote: str
     created: float
-    in_use: bool
+    bundles: int
+    pushed: int
+    current: bool
 
 
 class Project(TypedDict):

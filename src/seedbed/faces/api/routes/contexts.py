@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import Path
 
-from seedbed.faces.api.access import Here, Operator, Trainer, Viewer
+from seedbed.faces.api.access import Here, Operator, Viewer
 from seedbed.faces.api.requests import ContextAsked, RemoteAsked
 from seedbed.faces.api.routing import router
 from seedbed.faces.api.views import ContextView, plain
@@ -38,12 +38,12 @@ def remote(name: ContextName, asked: RemoteAsked, here: Here, by: Operator) -> C
 
 
 @contexts.post("/{name}/push")
-def push(name: ContextName, here: Here, by: Trainer) -> dict[str, Any]:
+def push(name: ContextName, here: Here, by: Operator) -> dict[str, Any]:
     """Copy what the remote lacks."""
-    return plain(here.bundles.push(name, by=by))
+    return plain(here.contexts.push(name, by=by))
 
 
 @contexts.post("/{name}/pull")
-def pull(name: ContextName, here: Here, by: Trainer) -> dict[str, Any]:
+def pull(name: ContextName, here: Here, by: Operator) -> dict[str, Any]:
     """Copy what is missing here."""
-    return plain(here.bundles.pull(name, by=by))
+    return plain(here.contexts.pull(name, by=by))

@@ -76,8 +76,8 @@ def doctor(here: Here, by: Operator) -> list[CheckView]:
 
 @service.post("/backup", status_code=201)
 def backup(asked: BackupAsked, here: Here, rules: Rules, by: Operator) -> dict[str, Any]:
-    """Keep everything in a folder of the server."""
-    target = server_path(rules, asked.target) if asked.target else inside(rules.home / "backups", new_id())
+    """Write everything into one tar file of the server."""
+    target = server_path(rules, asked.target) if asked.target else inside(rules.home / "backups", f"{new_id()}.tar")
     return {"target": str(target), **plain(here.backup.backup(target, by=by))}
 
 

@@ -30,8 +30,8 @@ def list_contexts(as_json: Json = False) -> None:
     if as_json:
         show_json(found)
         return
-    rows = [("*" if one["in_use"] else "", one["name"], one["remote"]) for one in found]
-    show_table(("", "name", "remote"), rows, empty="No context yet.")
+    rows = [("*" if one["current"] else "", one["name"], one["bundles"], one["pushed"], one["remote"]) for one in found]
+    show_table(("", "name", "bundles", "pushed", "remote"), rows, empty="No context yet.")
 
 
 @app.command()

@@ -86,10 +86,10 @@ def doctor(as_json: Json = False) -> None:
 
 
 def backup(
-    target: Annotated[Path | None, typer.Argument(help="A new folder; else one under the home's backups.")] = None,
+    target: Annotated[Path | None, typer.Argument(help="A new tar file; else one under the home's backups.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Keep a copy of everything: database, files, manifests."""
+    """Write everything into one tar file: database, files, manifests, settings, logs."""
 
     with session() as here:
         place = str(target.expanduser().resolve()) if target and here.platform else str(target or "")
@@ -98,7 +98,7 @@ def backup(
 
 
 def restore(
-    source: Annotated[Path, typer.Argument(help="A folder that `seedbed backup` made.")], as_json: Json = False
+    source: Annotated[Path, typer.Argument(help="A file that `seedbed backup` wrote.")], as_json: Json = False
 ) -> None:
     """Bring a backup back, into an empty home."""
     if server_url():
@@ -106,7 +106,9 @@ def restore(
             "A backup is restored on the server's machine, while the server is down.",
             hint="Run this there, without SEEDBED_URL.",
         )
-    home = HEAVY.get("settings")().home
-    HEAVY.get("restore")(source.expanduser().resolve(), home)
-    result = {"home": str(home)}
-    show_json(result) if as_json else say(f"{home} holds everything again. Start it: seedbed up")
+    settings = HEAVY.get("settings")()
+    report = HEAVY.get("restore")(source.expanduser().resolve(), settings.home, settings.database_url)
+    if as_json:
+        show_json({"home": str(settings.home), **asdict(report)})
+    else:
+        say(f"{settings.home} holds everything again. Start it: seedbed up")

@@ -170,7 +170,7 @@ def verify(as_json: Json = False) -> None:
 def _copy(way: str, context: str, *, as_json: bool) -> None:
 
     with session() as here:
-        name = context or next(one["name"] for one in here.client.contexts.list() if one["in_use"])
+        name = context or next(one["name"] for one in here.client.contexts.list() if one["current"])
         report = here.client.contexts.push(name) if way == "push" else here.client.contexts.pull(name)
     show_json(report) if as_json else show_record(report)
 

@@ -1,0 +1,145 @@
+"""The commands, in process on a home of their own."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.faces.cli.conftest import Seedbed
+
+Asked = Callable[..., Any]
+
+
+def test_a_job_runs_within_the_command_that_submits_it(asked: Asked) -> None:
+    job = asked("jobs", "submit", "sleep-and-count", "-p", "steps=2", "-p", "seconds=0.05", "--name", "count")
+    assert job["state"] == "done"
+    assert asked("jobs", "show", job["id"][:20])["attempts"][0]["outcome"] == "done"
+    assert asked("jobs", "list", "--state", "done")[0]["id"] == job["id"]
+    outputs = list(job["outputs"].values())
+    assert asked("store", "show", outputs[0])["lineage"]["job"] == job["id"]
+
+
+def test_an_unchanged_step_is_answered_without_a_second_attempt(asked: Asked) -> None:
+    first = asked("jobs", "submit", "sleep-and-count", "-p", "steps=1", "-p", "seconds=0.01")
+    second = asked("jobs", "rerun", first["id"])
+    assert second["outputs"] == first["outputs"]
+
+
+def test_a_job_file_is_submitted_whole(asked: Asked, tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text("name: from-file\nstep: sleep-and-count\nparams: {steps: 1, seconds: 0.01}\n")
+    assert asked("jobs", "submit", str(file))["name"] == "from-file"
+
+
+def test_a_detached_job_waits_in_the_queue_until_it_is_cancelled(asked: Asked, seedbed: Seedbed) -> None:
+    job = asked("jobs", "submit", "sleep-and-count", "-p", "steps=9", "--again", "--detach")
+    assert job["state"] == "waiting"
+    refused = seedbed("jobs", "cancel", job["id"], input="n\n")
+    assert refused.returncode != 0
+    assert asked("jobs", "show", job["id"])["state"] == "waiting"
+    assert asked("jobs", "cancel", job["id"], "--yes")["state"] == "cancelled"
+
+
+def test_a_mistake_is_a_sentence_on_stderr_with_the_exit_code_of_the_error(seedbed: Seedbed) -> None:
+    done = seedbed("jobs", "show", "none")
+    assert done.returncode == 5
+    assert done.stdout == ""
+    assert "none" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_debug_shows_the_traceback(seedbed: Seedbed) -> None:
+    assert "Traceback" in seedbed("jobs", "show", "none", SEEDBED_DEBUG="1").stderr
+
+
+def test_every_mistake_of_a_submission_is_named(seedbed: Seedbed) -> None:
+    done = seedbed("jobs", "submit", "sleep-and-count", "--grace", "-1", "--retries", "-1")
+    assert done.returncode == 2
+    assert "grace" in done.stderr and "retries" in done.stderr
+
+
+def test_files_are_kept_found_tagged_and_removed(asked: Asked, seedbed: Seedbed, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("bytes that will go")
+    made = asked("store", "add", str(tmp_path / "a.txt"), "--name", "mine", "--tag", "season=wet")
+    assert asked("store", "find", "--tag", "season=wet")[0]["uuid"] == made["uuid"]
+    assert asked("store", "tag", "mine", "season=", "plot=7")["tags"] == {"plot": "7"}
+    assert asked("store", "lineage", "mine")["nodes"]
+    assert seedbed("store", "rm", "mine", input="n\n").returncode != 0
+    asked("store", "rm", "mine", "--yes")
+    assert seedbed("store", "show", made["uuid"]).returncode == 5
+
+
+def test_contexts_are_made_used_pushed_and_pulled(asked: Asked, tmp_path: Path) -> None:
+    (tmp_path / "b.txt").write_text("b")
+    asked("context", "create", "away")
+    asked("context", "remote", "away", str(tmp_path / "remote"))
+    asked("context", "use", "away")
+    asked("store", "add", str(tmp_path / "b.txt"), "--name", "travels")
+    asked("store", "push", "away")
+    assert any((tmp_path / "remote").rglob("*"))
+    asked("store", "pull")
+    assert [one["name"] for one in asked("context", "list") if one["current"]] == ["away"]
+    asked("context", "use", "local")
+
+
+def test_the_store_is_cleaned_and_verified(asked: Asked) -> None:
+    assert isinstance(asked("store", "gc", "--dry-run"), dict)
+    assert isinstance(asked("store", "verify"), dict)
+
+
+def test_labels_come_in_from_a_csv_file_once(asked: Asked, seedbed: Seedbed, tmp_path: Path) -> None:
+    asked("projects", "create", "leaves", "-c", "rust", "-c", "well")
+    file = tmp_path / "labels.csv"
+    file.write_text("image,label,place\na.jpg,rust,north\nb.jpg,well,south\n")
+    assert asked("projects", "label", "import", "leaves", str(file)) == {"read": 2, "new": 2}
+    assert asked("projects", "label", "import", "leaves", str(file)) == {"read": 2, "new": 0}
+    assert asked("projects", "show", "leaves")["classes"] == {"rust": 1, "well": 1}
+    file.write_text("file,label\na.jpg,rust\n")
+    assert "image" in seedbed("projects", "label", "import", "leaves", str(file)).stderr
+
+
+def test_accounts_are_made_and_changed(asked: Asked, seedbed: Seedbed) -> None:
+    asked("users", "add", "chief", "--role", "operator", SEEDBED_NEW_PASSWORD="a long password 1")
+    asked("users", "add", "grace", "--role", "labeller", "--tokens-only")
+    assert asked("users", "role", "grace", "trainer")["role"] == "trainer"
+    assert asked("users", "token", "grace", "--days", "3")["token"].startswith("sb_")
+    assert asked("users", "disable", "grace", "--yes")["disabled"] is True
+    assert seedbed("users", "password", "chief", input="another long one 2\nanother long one 2\n").returncode == 0
+    assert {one["name"] for one in asked("users", "list")} == {"chief", "grace"}
+    assert any(line["action"] == "user.set-role" for line in asked("users", "audit"))
+
+
+def test_kinds_are_listed(asked: Asked, seedbed: Seedbed) -> None:
+    assert "steps" in asked("list")
+    assert "sleep-and-count" in asked("list", "steps")
+    assert {"fifo", "fitgpp"} <= set(asked("list", "policies"))
+    done = seedbed("list", "stebs")
+    assert done.returncode == 5 and "steps" in done.stderr
+
+
+def test_doctor_speaks_in_sentences(asked: Asked) -> None:
+    checks = asked("doctor")
+    assert checks and all(check["sentence"].endswith(".") for check in checks)
+
+
+def test_everything_comes_back_from_a_backup(asked: Asked, home: Path, tmp_path: Path, seedbed: Seedbed) -> None:
+    (tmp_path / "kept.txt").write_text("kept")
+    made = asked("store", "add", str(tmp_path / "kept.txt"), "--name", "kept")
+    asked("backup", str(tmp_path / "all.tar"))
+    other = str(tmp_path / "second")
+    assert seedbed("--home", other, "restore", str(tmp_path / "all.tar")).returncode == 0
+    back = seedbed("--home", other, "store", "show", "kept")
+    assert made["uuid"] in back.stdout
+    assert seedbed("--home", other, "restore", str(tmp_path / "all.tar")).returncode != 0
+
+
+def test_an_empty_list_says_what_to_do_next(seedbed: Seedbed, tmp_path: Path) -> None:
+    done = seedbed("--home", str(tmp_path / "empty"), "jobs", "list")
+    assert done.returncode == 0 and "seedbed" in done.stdout
+
+
+def test_the_version_is_shown(seedbed: Seedbed) -> None:
+    assert seedbed("--version").stdout.startswith("seedbed 0.")
+
+
+def test_completion_knows_the_commands(seedbed: Seedbed) -> None:
+    done = seedbed("", _SEEDBED_COMPLETE="complete_bash", COMP_WORDS="seedbed st", COMP_CWORD="1")
+    assert "store" in done.stdout
