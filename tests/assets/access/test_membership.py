@@ -1,6 +1,6 @@
 import pytest
 
-from seedbed.assets.access.roles import Role
+from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.access.users import Users
 from seedbed.assets.projects.projects import Projects
 from seedbed.base.errors import Forbidden, NotFound
@@ -67,3 +67,19 @@ def test_memberships_go_with_their_project(users: Users, projects: Projects) -> 
     identity = users.identify(token)
     assert identity is not None
     assert wheat.id not in identity.projects
+
+
+def test_a_project_asked_for_by_name_is_refused_in_the_words_for_one_that_is_not_there(
+    users: Users, projects: Projects
+) -> None:
+    """By name, as use cases do it: find it first, then ask whether this person may. Neither id nor name comes back."""
+    secret = projects.create("secret", "solo")
+    identity = Identity("1", "eve", Role.TRAINER)
+
+    def answer(reference: str) -> str:
+        with pytest.raises(NotFound) as refused:
+            identity.require(Role.VIEWER, projects.get(reference).id)
+        return str(refused.value)
+
+    assert answer("secret") == answer(secret.id) == answer("never made")
+    assert secret.id not in answer("secret")

@@ -326,7 +326,7 @@ def _refuse(message: str, problems: Sequence[str]) -> None:
 def _require_project(connection: Connection, project: str) -> None:
     known = select(tables.projects.c.id).where(tables.projects.c.id == project)
     if not is_plain(project) or connection.scalar(known) is None:
-        raise no_such_project(project)
+        raise no_such_project()
 
 
 @contextlib.contextmanager

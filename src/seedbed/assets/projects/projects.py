@@ -224,7 +224,7 @@ def _find(connection: Connection, reference: str, *, lock: bool = False) -> Proj
         query = query.with_for_update(key_share=True)
     row = connection.execute(query).first() if is_plain(reference) else None
     if row is None:
-        raise no_such_project(reference)
+        raise no_such_project()
     return _project(row)
 
 
