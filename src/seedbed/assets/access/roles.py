@@ -69,7 +69,7 @@ def no_such_project() -> NotFound:
     It repeats nothing of what was asked: asked by name and answered with an id, it would give the project away.
     """
     return NotFound(
-        "There is no such project, or you are not a member of it.", hint="See yours: seedbed list projects."
+        "There is no such project, or you are not a member of it.", hint="See yours: seedbed projects list."
     )
 
 
