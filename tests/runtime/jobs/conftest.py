@@ -87,6 +87,7 @@ class Service:
 
     def __init__(self, url: str, home: Path, policy: Policy | None = None) -> None:
         self.url, self.home, self.policy = url, home, policy or FitGpp()
+        self.others: list[Service] = []  # that came after it
         self.database = Database(url)
         self.store = Store(self.database, home)
         self.queue = Queue(self.database, self.store.events)
@@ -106,6 +107,7 @@ class Service:
     def restart(self) -> "Service":
         """What comes back after this one was killed: nothing is handed over but the home, and the lease is free."""
         other = Service(self.url, self.home, self.policy)
+        self.others.append(other)
         self.lease.release()  # a killed process is known to be dead; these two are one process
         return other
 
@@ -157,4 +159,5 @@ def service(database_url: str, home: Path) -> Iterator[Service]:
         if is_alive(supervisor):
             os.kill(supervisor["pid"], signal.SIGKILL)
         kill_marked(str(path.parent))
-    made.database.dispose()
+    for each in (made, *made.others):
+        each.database.dispose()

@@ -46,7 +46,7 @@ def test_checkpoints_taken_while_the_worker_writes_are_never_mixed(tmp_path: Pat
             text = str(round_)
             run.checkpoint(
                 lambda folder, text=text: [(folder / f"f{i}").write_text(text) for i in range(8)] and None, step=1
-            )  # type: ignore[misc]  # noqa: E501
+            )  # type: ignore[misc]
 
     worker = threading.Thread(target=work)
     worker.start()

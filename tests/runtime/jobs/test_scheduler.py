@@ -85,7 +85,6 @@ def test_a_server_that_was_killed_comes_back_and_takes_its_jobs_over(service: Se
     done = second.finish(job)
     assert done.state is State.DONE and second.numbers(job) == tuple(range(40))
     assert [(a.fence, a.handle) for a in second.queue.attempts(job.id)] == [(1, before.handle)]
-    second.database.dispose()
 
 
 def test_a_job_that_ended_while_no_server_was_there_is_taken_in(service: Service) -> None:
@@ -95,7 +94,6 @@ def test_a_job_that_ended_while_no_server_was_there_is_taken_in(service: Service
         time.sleep(0.01)
     second = service.restart()
     assert second.finish(job).state is State.DONE and second.numbers(job) == (0, 1, 2, 3, 4)
-    second.database.dispose()
 
 
 def take_a_place(service: Service) -> tuple[str, AttemptSpec]:
@@ -124,7 +122,6 @@ def test_a_scheduler_that_died_before_the_start_leaves_a_place_that_is_never_tak
     assert job.failures == 0
     with pytest.raises(Exception, match="lost its place before it began"):
         service.executor.start(spec)  # the first one wakes up after all
-    second.database.dispose()
 
 
 def test_a_scheduler_that_died_after_the_start_leaves_a_job_that_is_found_again(service: Service) -> None:
@@ -134,7 +131,6 @@ def test_a_scheduler_that_died_after_the_start_leaves_a_job_that_is_found_again(
     second.finish(second.queue.get(job_id))
     assert [(a.fence, a.outcome) for a in second.queue.attempts(job_id)] == [(1, "done")]
     assert second.numbers(second.queue.get(job_id)) == (0, 1, 2)
-    second.database.dispose()
 
 
 def test_nothing_of_an_attempt_that_lost_its_place_is_admitted(service: Service) -> None:
@@ -191,7 +187,6 @@ def test_a_scheduler_that_lost_its_lease_writes_nothing(service: Service) -> Non
     assert second.queue.get(job.id).state is State.RUNNING
     second.queue.cancel(job.id)
     second.finish(job)
-    second.database.dispose()
 
 
 def test_a_preempted_job_returns_to_the_head_and_finishes_what_it_began(service: Service) -> None:

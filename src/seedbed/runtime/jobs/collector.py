@@ -121,7 +121,7 @@ class Collector:
         mine = (attempts.c.job == attempt.job) & (attempts.c.fence == attempt.fence)
         now = self._queue.clock.now()
         conn.execute(update(attempts).where(mine).values(outcome="done", ended=now, reason=reason))
-        values = {"outputs": dict(outputs), "reason": reason, "wish": ""}
+        values: dict[str, Any] = {"outputs": dict(outputs), "reason": reason, "wish": ""}
         self._queue.transition(conn, attempt.job, State.DONE, fence=attempt.fence, **values)
 
 

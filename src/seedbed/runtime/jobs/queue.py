@@ -3,12 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy.sql import ColumnElement
 
 from seedbed.assets.db.engine import Database
 from seedbed.assets.db.tables import attempts, jobs, metrics
-from seedbed.assets.store.events import Events
+from seedbed.assets.store.events import Events, News
 from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.ids import new_id
@@ -49,11 +49,14 @@ class Queue:
             known = set(conn.execute(select(jobs.c.id).where(jobs.c.id.in_(list(specs)))).scalars())
             fresh = {name: spec for name, spec in specs.items() if name not in known}
             _check_dependencies(conn, fresh)
-            for name, spec in fresh.items():
-                data = {"step": spec.step, "name": spec.name, "flow": flow}
-                position = self.events.append(conn, "job.submitted", name, data, spec.project)
-                conn.execute(insert(jobs).values(_new_row(name, spec, flow, float(position), self.clock.now())))
-        return [self.get(name) for name in specs]
+            if fresh:
+                last = self.events.append_all(conn, [_submitted(name, spec, flow) for name, spec in fresh.items()])
+                now, first = self.clock.now(), last - len(fresh) + 1  # the numbers of the events are the positions
+                rows = [_new_row(*item, flow, float(n), now) for n, item in enumerate(fresh.items(), first)]
+                conn.execute(insert(jobs), rows)
+            found = conn.execute(select(jobs).where(jobs.c.id.in_(list(specs)))).mappings()
+            made = {row["id"]: Job.of(row) for row in found}
+        return [made[name] for name in specs]
 
     def rerun(self, ref: str, *, owner: str = "") -> Job:
         """A new job that repeats an old one, on the very bundles that the old one was given or would have been."""
@@ -226,9 +229,10 @@ class Queue:
 
     def explain(self, conn: Connection, reasons: Mapping[str, str]) -> None:
         """Keep why jobs wait."""
-        for job_id, reason in reasons.items():
-            still = (jobs.c.id == job_id) & (jobs.c.state == State.WAITING)
-            conn.execute(update(jobs).where(still).values(reason=reason))
+        still = (jobs.c.id == bindparam("job")) & (jobs.c.state == State.WAITING)
+        rows = [{"job": job_id, "words": reason} for job_id, reason in reasons.items()]
+        if rows:
+            conn.execute(update(jobs).where(still).values(reason=bindparam("words")), rows)
 
     def _is_done(self, job_id: str) -> bool:
         return self.states([job_id]).get(job_id) is State.DONE
@@ -246,6 +250,11 @@ def _check_dependencies(conn: Connection, specs: Mapping[str, JobSpec]) -> None:
     if problems:
         hint = "Submit the jobs that others need first, or before them in the same flow."
         raise InvalidInput("The job cannot be submitted.", problems=problems, hint=hint)
+
+
+def _submitted(job_id: str, spec: JobSpec, flow: str) -> News:
+    data = {"step": spec.step, "name": spec.name or spec.step, "flow": flow, "owner": spec.owner}
+    return News("job.submitted", job_id, data, spec.project)
 
 
 def _new_row(job_id: str, spec: JobSpec, flow: str, position: float, now: float) -> dict[str, Any]:

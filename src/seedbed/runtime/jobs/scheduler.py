@@ -38,7 +38,7 @@ from seedbed.runtime.jobs.verdict import Verdict, failed, judge
 
 _log = logging.getLogger(__name__)
 _LOOK = 0.25  # seconds between looks at attempts that run
-_REST = 2.0  # seconds between turns when nothing runs and nothing happens
+_REST = 1.0  # seconds between turns when nothing runs, and between decisions when nothing happens
 _LONGEST_PAUSE = 60.0
 
 
@@ -68,6 +68,8 @@ class Scheduler:
         self.lease = lease
         self.backoff = backoff
         self.clock = queue.clock
+        # The last event when the policy was asked, when that was, and until when the answer holds if nothing happens:
+        self._decided: tuple[int, Instant, Instant] = (-1, 0.0, 0.0)
 
     # --- turns ----------------------------------------------------------------------------------------------------
 
@@ -106,15 +108,24 @@ class Scheduler:
     def _turn(self) -> bool:
         for job, attempt in self.queue.active():
             self._alone(self._follow, job, attempt)
+        now, news = self.clock.now(), self.queue.events.last()
+        heard, since, until = self._decided
+        if news != heard or not since <= now < until:
+            pauses = [end for end in self._decide_and_act() if end > now]
+            self._decided = (news, now, min([*pauses, now + _REST]))
+        return bool(self.queue.active())
+
+    def _decide_and_act(self) -> list[Instant]:
+        """Ask the policy and do what it says; the answer is when the pauses of waiting jobs end."""
         waiters = self._settle_dependencies(self.queue.waiting())
-        active, nodes = self.queue.active(), self.executor.nodes()
-        decision = self._decide(waiters, active, nodes)
+        nodes = self.executor.nodes()
+        decision = self._decide(waiters, self.queue.active(), nodes)
         for name in decision.preempt:
             self._alone(self._preempt, name)
         for placement in decision.start:
             self._alone(self._start, placement, nodes)
         self._explain(waiters, decision.reasons)
-        return bool(active or decision.start)
+        return [waiter.not_before for waiter in waiters]
 
     def _alone(self, act: Any, *about: Any) -> None:
         """Keep the trouble of one job from the others; the next turn finds it as it was left."""
@@ -274,7 +285,7 @@ class Scheduler:
         job = self.queue.locked(conn, placement.id)
         now = self.clock.now()
         fence, gpu_ids = job.fence + 1, list(gpus[: job.spec.resources.gpus])
-        values = {"reason": "", "wish": "", "started": job.started or now, "doing": "starting"}
+        values: dict[str, Any] = {"reason": "", "wish": "", "started": job.started or now, "doing": "starting"}
         self.queue.transition(conn, job.id, State.STARTING, fence=job.fence, next_fence=fence, **values)
         row = {"job": job.id, "fence": fence, "node": placement.node, "gpu_ids": gpu_ids, "handle": {}, "started": now}
         empty = {"ended": 0.0, "outcome": "", "reason": "", "stop_by": 0.0, "metrics_offset": 0}
@@ -309,7 +320,7 @@ class Scheduler:
         with self.lease.write() as conn:
             conn.execute(update(attempts).where(*_mine(attempt)).values(handle=dict(handle or {})))
             if self.queue.locked(conn, job.id).state is State.STARTING:
-                changes = {"key": prepared.key, "doing": ""}
+                changes: dict[str, Any] = {"key": prepared.key, "doing": ""}
                 self.queue.transition(conn, job.id, State.RUNNING, fence=attempt.fence, **changes)
 
     def _free_gpus(self, node: str, nodes: Sequence[Node]) -> list[int]:
