@@ -51,6 +51,15 @@ def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
     _command(postgres_server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
+@pytest.fixture
+def empty_postgres_url(postgres_server: str) -> Iterator[str]:
+    """The URL of a fresh PostgreSQL database without any table."""
+    name = f"empty_{new_id().replace('-', '')}"
+    _command(postgres_server, f"CREATE DATABASE {name}")
+    yield f"{postgres_server}/{name}"
+    _command(postgres_server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated SQLite file that others are copied from."""
@@ -102,15 +111,14 @@ def _serve(programs: Path, folder: Path) -> Iterator[str]:
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres", "postgres")
     data, port = folder / "data", _free_port()
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     make = [str(programs / "initdb"), "-D", str(data), "-U", "app", "-A", "trust", "-E", "UTF8", "--no-sync"]
-    subprocess.run([*_as_postgres(), *make, "--locale=C.UTF-8"], check=True, cwd=folder, **quiet)
+    subprocess.run([*_as_postgres(), *make, "--locale=C.UTF-8"], check=True, cwd=folder, capture_output=True)
     options = {"listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": "", "fsync": "off"}
     flags = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
     # The server ends with the test session, however that ends.
     bound = ["setpriv", "--pdeathsig", "INT"] if shutil.which("setpriv") else []
     serve = [*_as_postgres(), *bound, str(programs / "postgres"), "-D", str(data), *flags]
-    with subprocess.Popen(serve, cwd=folder, **quiet) as server:
+    with (folder / "log").open("wb") as log, subprocess.Popen(serve, cwd=folder, stdout=log, stderr=log) as server:
         try:
             url = f"postgresql+psycopg://app@127.0.0.1:{port}"
             _wait_until_it_answers(url, server)

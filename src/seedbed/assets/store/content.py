@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from seedbed.assets.store.bundle import DraftFile, FileLink
-from seedbed.base.errors import NotFound
+from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.files import fsync_folder, says_when_full
 from seedbed.base.ids import digest_of_file, new_id
 
@@ -45,7 +45,8 @@ class Content:
 
     def _take(self, file: DraftFile | FileLink, *, consume: bool) -> FileLink:
         if isinstance(file, FileLink):
-            self.touch(file.digest)
+            if not self.touch(file.digest):
+                raise InvalidInput(f"The file {file.name!r} with digest {file.digest[:12]}… is not in the store.")
             return file
         if consume and (link := self._adopt(file)):
             return link

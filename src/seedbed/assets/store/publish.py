@@ -3,6 +3,7 @@
 A crash before the commit leaves files and manifests that nothing refers to, which gc removes; after it, everything.
 """
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,12 +17,19 @@ from seedbed.assets.store.events import News
 from seedbed.assets.store.leases import write_lease
 from seedbed.assets.store.manifests import Written
 from seedbed.assets.store.parts import Parts
+from seedbed.assets.store.room import keep_reserve
 from seedbed.assets.store.rows import in_parts, insert_bundles, to_bundles
-from seedbed.base.errors import Conflict, InvalidInput, NotFound
+from seedbed.base.errors import Conflict, NotFound
 from seedbed.base.ids import new_id
 
 Guard = Callable[[Connection], None]
+_TRIES = 3
+
 After = Callable[[Connection, list[Bundle]], None]
+
+
+class _Vanished(Conflict):
+    """A stored file that this publication counted on was deleted by somebody else before the commit."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +44,15 @@ class Publication:
     def run(self, guard: Guard | None, after: After | None) -> list[Bundle]:
         """Publish all or nothing; the answer has a bundle per draft, in their order."""
         check_drafts(self.drafts)
+        for _ in range(_TRIES):
+            with contextlib.suppress(_Vanished):
+                return self._run_once(guard, after)
+        return self._run_once(guard, after)
+
+    def _run_once(self, guard: Guard | None, after: After | None) -> list[Bundle]:
         known = self._known()
         fresh = [draft for draft in self.drafts if draft.key not in known]
+        keep_reserve(self.parts.home, 0 if self.consume else _size(fresh))
         with write_lease(self.parts.leases):
             made = self._bring_in(fresh)
             try:
@@ -109,7 +124,7 @@ class Publication:
         if conn.execute(select(contexts.c.name).where(contexts.c.name == self.context)).first() is None:
             raise NotFound(f"There is no context named '{self.context}'.", hint="See: seedbed context list")
         if gone := self.parts.content.missing(_digests(each.bundle for each in new)):
-            raise InvalidInput(f"{len(gone)} files of this bundle are not in the store, such as {gone[0][:12]}….")
+            raise _Vanished(f"{len(gone)} files of this bundle are not in the store any more.", hint="Try again.")
 
     def _answer(self, conn: Connection, written: Sequence[Written], by_key: Mapping[str, str]) -> list[Bundle]:
         made = {each.bundle.uuid: each.bundle for each in written}
@@ -158,6 +173,11 @@ def _first_of_each_key(written: Sequence[Written], taken: Mapping[str, str]) -> 
             new.append(each)
             seen.add(each.bundle.key)
     return new
+
+
+def _size(drafts: Iterable[Draft]) -> int:
+    files = (item for draft in drafts for array in draft.arrays.values() for item in array.items)
+    return sum(item.path.stat().st_size for item in files if isinstance(item, DraftFile))
 
 
 def _files(array: DraftArray) -> list[DraftFile | FileLink]:

@@ -1,8 +1,10 @@
 """Restoring a backup into an empty home, on either database."""
 
+import contextlib
 import json
 import shutil
 import tarfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,8 +20,7 @@ from seedbed.assets.store.content import Content, sync_files
 from seedbed.assets.store.home import open_home
 from seedbed.assets.store.rows import in_parts
 from seedbed.assets.store.tables_file import load_tables
-from seedbed.base.clock import Clock, SystemClock
-from seedbed.base.errors import Conflict, Damaged, Unsafe, WrongVersion
+from seedbed.base.errors import Conflict, Damaged, NotFound, Unsafe, WrongVersion
 from seedbed.base.files import inside, says_when_full
 from seedbed.base.ids import digest_of_file
 
@@ -35,7 +36,7 @@ class RestoreReport:
     problems: tuple[str, ...]
 
 
-def restore(source: Path, home: Path, url: str = "", *, clock: Clock | None = None) -> RestoreReport:
+def restore(source: Path, home: Path, url: str = "") -> RestoreReport:
     """Bring back everything that a backup holds. The home and the database must be empty.
 
     The rows come last and in one transaction: a restore that was cut short can simply be started again.
@@ -46,18 +47,22 @@ def restore(source: Path, home: Path, url: str = "", *, clock: Clock | None = No
             sheet = _sheet(tar)
             _check_empty(database, home)
             files, problems = _extract(tar, home)
-            count = _load_rows(tar, database, sheet, (clock or SystemClock()).now())
+            count = _load_rows(tar, database, sheet["revision"])
             missing = _missing(database, home)
     finally:
         database.dispose()
     return RestoreReport(count, files, (*problems, *missing))
 
 
-def _open(source: Path) -> tarfile.TarFile:
+@contextlib.contextmanager
+def _open(source: Path) -> Iterator[tarfile.TarFile]:
     try:
-        return tarfile.open(source, "r:")
+        with tarfile.open(source, "r:") as tar:
+            yield tar
     except FileNotFoundError:
-        raise Conflict(f"There is no backup {source}.") from None
+        if source.exists():
+            raise
+        raise NotFound(f"There is no backup {source}.") from None
     except tarfile.TarError as error:
         raise Damaged(f"{source} is not a backup, or it was cut short: {error}.") from error
 
@@ -124,9 +129,8 @@ def _put(path: Path, file: Any) -> Path:
     return path
 
 
-def _load_rows(tar: tarfile.TarFile, database: Database, sheet: dict[str, Any], now: float) -> int:
+def _load_rows(tar: tarfile.TarFile, database: Database, revision: str) -> int:
     """Into the schema that the rows were written with, which is then brought up to date."""
-    revision = sheet["revision"]
     if schema.revision(database) != revision:
         schema.downgrade(database, revision)
     file = tar.extractfile(TABLES)

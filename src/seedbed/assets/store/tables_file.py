@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, MetaData, Table, delete, insert, select
+from sqlalchemy import Connection, LargeBinary, MetaData, Table, delete, insert, select
 
 from seedbed.assets.db.dialects import reset_sequences
 from seedbed.assets.db.engine import Database
 from seedbed.base.files import fsync_folder, says_when_full
 
-_BYTES = "$bytes"
 _AT_ONCE = 1000
 _NOT_ROWS = {"alembic_version"}
 
@@ -41,7 +40,7 @@ def load_tables(conn: Connection, lines: Iterable[str]) -> None:
             conn.execute(insert(target), waiting)  # type: ignore[arg-type]
             waiting = []
         target = tables[name]
-        waiting.append({column: _back(value) for column, value in values.items()})
+        waiting.append(_back(target, values))
     if waiting and target is not None:
         conn.execute(insert(target), waiting)
     reset_sequences(conn, list(tables.values()))
@@ -61,8 +60,9 @@ def _lines(conn: Connection) -> Iterator[str]:
 
 
 def _plain(value: Any) -> Any:
-    return {_BYTES: base64.b64encode(value).decode()} if isinstance(value, bytes | memoryview) else value
+    return base64.b64encode(value).decode() if isinstance(value, bytes | memoryview) else value
 
 
-def _back(value: Any) -> Any:
-    return base64.b64decode(value[_BYTES]) if isinstance(value, dict) and set(value) == {_BYTES} else value
+def _back(table: Table, values: dict[str, Any]) -> dict[str, Any]:
+    binary = {column.name for column in table.columns if isinstance(column.type, LargeBinary)}
+    return {name: base64.b64decode(value) if name in binary else value for name, value in values.items()}

@@ -16,6 +16,7 @@ from seedbed.assets.store.manifests import Written
 from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.publish import published, uuids_by_key
 from seedbed.assets.store.remote import Remote, flush_deletions
+from seedbed.assets.store.room import keep_reserve
 from seedbed.assets.store.rows import in_parts, insert_bundles
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, Damaged, NotFound
@@ -167,6 +168,7 @@ def _receive(parts: Parts, remote: Remote, context: str, bundle: Bundle, problem
     sizes = {link.digest: link.size for link in bundle.files}
     with write_lease(parts.leases):
         missing = [digest for digest in sizes if not parts.content.touch(digest)]
+        keep_reserve(parts.home, sum(sizes[digest] for digest in missing))
         try:
             for part in _in_parts(missing):
                 _fetch(parts, remote, part)
