@@ -35,7 +35,8 @@ def encode(folder: Path, width: int, height: int, count: int) -> None:
     grain = rng.integers(-6, 7, (height + 64, width + 64, 3), dtype=np.int16)
     for number in range(count):
         row = number % len(pictures)
-        large = Image.fromarray(pictures[row]).resize((width, height), Image.Resampling.BICUBIC)
+        turned = np.roll(np.rot90(pictures[row], rng.integers(4)), rng.integers(0, SIZE, 2), axis=(0, 1))
+        large = Image.fromarray(turned).resize((width, height), Image.Resampling.BICUBIC)
         down, right = rng.integers(0, 64, 2)
         pixels = (
             np.asarray(large, np.int16) + grain[down : down + height, right : right + width] + rng.integers(-20, 20)

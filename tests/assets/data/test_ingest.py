@@ -187,19 +187,19 @@ ingest(Path(sys.argv[1]), Path(sys.argv[2]), name="leaves", cache_size=32, on_pr
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_ingest_killed_twice_ends_as_the_unbroken_one(tmp_path: Path, packed: bool) -> None:
-    write_leaves(tmp_path / "source", 50, seed=3, size=32)
+    write_leaves(tmp_path / "source", 110, seed=3, size=32)
     source = tmp_path / "source"
     if packed:
         source = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path / "source"))
     _, unbroken = take(source, tmp_path / "whole")
-    for at in ("64", "192"):
+    for at in ("256", "512"):
         killed = subprocess.run([sys.executable, "-c", KILLED, str(source), str(tmp_path / "out"), at], check=False)
         assert killed.returncode == -signal.SIGKILL
     journal = tmp_path / "out" / JOURNAL
     journal.write_bytes(journal.read_bytes() + b'{"outcomes": [')  # a line that was cut short
     steps: list[int] = []
     _, data = take(source, tmp_path / "out", on_progress=lambda done, _: steps.append(done))
-    assert steps[0] == 192
+    assert steps[0] == 512
     assert data.records == unbroken.records and data.statistics == unbroken.statistics
     assert np.array_equal(data.cache(32).pixels, unbroken.cache(32).pixels)
     names = [sorted(path.name for path in (tmp_path / place).rglob("*")) for place in ("out", "whole")]

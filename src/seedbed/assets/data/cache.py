@@ -115,17 +115,17 @@ class CacheWriter:
         self._file.seek(0, os.SEEK_END)
         self.rows += len(cache)
 
-    def sync(self) -> None:
-        """Put what was appended on disk."""
+    def flush(self) -> None:
+        """Hand what was appended to the operating system; putting it on disk is the caller's."""
         with says_when_full(self._path.parent):
             self._file.flush()
-            os.fdatasync(self._file.fileno())
 
     def finish(self) -> None:
         """Write the header that makes the rows a .npy file, and put all on disk."""
         self._file.seek(0)
         self._file.write(_header(self.rows, self._size))
-        self.sync()
+        self.flush()
+        os.fdatasync(self._file.fileno())
 
     def __enter__(self) -> "CacheWriter":
         self._file = self._path.open("r+b" if self._path.exists() else "w+b")

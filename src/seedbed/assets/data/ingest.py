@@ -20,7 +20,7 @@ from seedbed.assets.data.cache import CacheWriter, DecodedCache, cache_name, che
 from seedbed.assets.data.decode import SUFFIXES, Undecodable, decode
 from seedbed.assets.data.findings import Finding
 from seedbed.assets.data.folder import FINDINGS, IMAGES, RECORDS, STATISTICS, DataSetFolder
-from seedbed.assets.data.journal import JOURNAL, Batch, Journal, Outcome
+from seedbed.assets.data.journal import JOURNAL, Batch, Journal, Outcome, sync_disk_of
 from seedbed.assets.data.limits import Limits
 from seedbed.assets.data.merge import Merged, findings_of, merge
 from seedbed.assets.data.phash import hashes_of
@@ -28,12 +28,13 @@ from seedbed.assets.data.records import Statistics, write_records
 from seedbed.assets.data.sources import Item, Source, open_source
 from seedbed.assets.data.statistics import ChannelSums, statistics_of
 from seedbed.base.errors import Conflict, InvalidInput
-from seedbed.base.files import fsync_folder, says_when_full, write_atomically
+from seedbed.base.files import says_when_full, write_atomically
 from seedbed.base.ids import digest_of, digest_of_bytes
 from seedbed.base.resources import show_size
 from seedbed.base.run import Stopped
 
-_BATCH = 64
+_BATCH = 64  # files that a thread takes at once
+_COMMIT = 4  # batches that are put on disk together: one wait for the disk, at most a second of work to redo
 _SCRATCH = ".unpacked"
 _OLD_CACHE = ".earlier"
 
@@ -91,6 +92,7 @@ class _Ingest:
         self.existing = existing
         self.known = {record.id for record in existing.records} if existing else set()
         self.batches: list[Batch] = []
+        self.noted = 0  # how many of them are in the journal
         self.journal = Journal(folder, self._key())
 
     @property
@@ -118,8 +120,11 @@ class _Ingest:
             for batch, pixels in self._in_parallel(done, workers):
                 self._admit(batch, pixels, cache)
                 done += len(batch.outcomes)
-                on_progress(done, total)
-                if done < total and should_stop():
+                stop = done < total and should_stop()
+                if stop or done == total or len(self.batches) - self.noted >= _COMMIT:
+                    self._commit(cache)
+                    on_progress(done, total)
+                if stop:
                     raise Stopped
             cache.finish()
 
@@ -131,7 +136,7 @@ class _Ingest:
             whole.replace(self._draft)
         batches = self.journal.read()
         if batches is not None and (self._draft.exists() or not batches):
-            self.batches = batches
+            self.batches, self.noted = batches, len(batches)
             self.known |= {image for batch in batches for image in batch.rows}
             return
         self._wipe()
@@ -164,31 +169,21 @@ class _Ingest:
             pool.shutdown(cancel_futures=True)
 
     def _take(self, start: int, items: Sequence[Item]) -> tuple[Batch, NDArray[np.uint8]]:
-        """One batch, in a thread: read, hash, decode and write each file; then put the written ones on disk."""
+        """One batch, in a thread: read, hash, decode and write each file."""
         pixels = np.empty((len(items), self.size, self.size, 3), np.uint8)
         rows: dict[str, int] = {}
-        outcomes: list[Outcome] = []
-        handles: list[int] = []
-        try:
-            for index, item in enumerate(items, start):
-                outcomes.append(self._take_one(index, item, pixels, rows, handles))
-            for handle in handles:
-                os.fsync(handle)
-        finally:
-            for handle in handles:
-                os.close(handle)
+        outcomes = [self._take_one(index, item, pixels, rows) for index, item in enumerate(items, start)]
         pixels = pixels[: len(rows)]
         hashes = hashes_of(pixels)
-        outcomes = [_with_hash(one, hashes, rows) for one in outcomes]
-        return Batch(tuple(outcomes), tuple(rows), ChannelSums()), pixels
+        done = tuple(_with_hash(outcome, hashes, rows) for outcome in outcomes)
+        return Batch(done, tuple(rows), ChannelSums()), pixels
 
-    def _take_one(
-        self, index: int, item: Item, pixels: NDArray[np.uint8], rows: dict[str, int], handles: list[int]
-    ) -> Outcome:
+    def _take_one(self, index: int, item: Item, pixels: NDArray[np.uint8], rows: dict[str, int]) -> Outcome:
         try:
-            if item.path.stat().st_size > self.limits.file_bytes:
-                return Outcome(index, reason=f"larger than {show_size(self.limits.file_bytes)}", bomb=True)
-            data = item.path.read_bytes()
+            with item.path.open("rb", buffering=0) as opened:
+                if os.fstat(opened.fileno()).st_size > self.limits.file_bytes:
+                    return Outcome(index, reason=f"larger than {show_size(self.limits.file_bytes)}", bomb=True)
+                data = opened.readall()
         except OSError as error:
             return Outcome(index, reason=f"cannot be opened ({error.strerror})")
         image = digest_of_bytes(data)
@@ -199,37 +194,38 @@ class _Ingest:
         except Undecodable as error:
             return Outcome(index, reason=error.reason, bomb=error.bomb)
         file = image + SUFFIXES[picture.format]
-        handles.append(self._keep(item, data, self.folder / IMAGES / file))
+        self._keep(item, data, self.folder / IMAGES / file)
         rows[image] = len(rows)
         pixels[rows[image]] = picture.pixels
         return Outcome(index, image, file, picture.width, picture.height, len(data), picture.format)
 
-    def _keep(self, item: Item, data: bytes, place: Path) -> int:
-        """Write an original under its name, or move it there if it is ours; returns its open handle."""
+    def _keep(self, item: Item, data: bytes, place: Path) -> None:
+        """Write an original under its name, or move it there if it is ours."""
         with says_when_full(place.parent):
             if self.source.owned:
                 item.path.replace(place)
-                return os.open(place, os.O_RDONLY)
-            handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-            view = memoryview(data)
-            while view:
-                view = view[os.write(handle, view) :]
-            return handle
+            else:
+                place.write_bytes(data)
 
     def _admit(self, batch: Batch, pixels: NDArray[np.uint8], cache: CacheWriter) -> None:
-        """Add a batch's rows, without images that an earlier batch brought meanwhile, and note it as done."""
+        """Add a batch's rows, without images that an earlier batch brought meanwhile."""
         new = [row for row, image in enumerate(batch.rows) if image not in self.known]
         pixels = pixels[new] if len(new) < len(pixels) else pixels
         sums = ChannelSums()
         if len(pixels):
             sums.add(pixels)
         cache.append(pixels)
-        cache.sync()
-        fsync_folder(self.folder / IMAGES)
         done = Batch(batch.outcomes, tuple(batch.rows[row] for row in new), sums)
-        self.journal.add(done)
         self.batches.append(done)
         self.known.update(done.rows)
+
+    def _commit(self, cache: CacheWriter) -> None:
+        """Put what was admitted since the last time on disk, then note it as done."""
+        if self.noted < len(self.batches):
+            cache.flush()
+            sync_disk_of(self.folder / IMAGES)
+            self.journal.add(self.batches[self.noted :])
+            self.noted = len(self.batches)
 
     def finish(self, name: str) -> IngestResult:
         """Records, statistics and findings of the whole, then the names that make it a data set."""

@@ -4,11 +4,12 @@ A line is written only when the batch's images and its rows of the decoded cache
 short is dropped.
 """
 
+import ctypes
 import json
 import os
 import shutil
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +17,7 @@ from seedbed.assets.data.statistics import ChannelSums
 from seedbed.base.files import fsync_folder, says_when_full
 
 JOURNAL = "journal.jsonl"
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Batch:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; fields of an outcome that say nothing are left out."""
-        outcomes = [{name: value for name, value in asdict(one).items() if value} for one in self.outcomes]
+        outcomes = [{name: value for name, value in vars(one).items() if value} for one in self.outcomes]
         return {"outcomes": outcomes, "rows": list(self.rows), "sums": self.sums.to_json()}
 
     @classmethod
@@ -78,22 +80,33 @@ class Journal:
         self._append({"key": self._key})
         fsync_folder(self._path.parent)
 
-    def add(self, batch: Batch) -> None:
-        """Note a batch whose bytes are on disk."""
-        self._append(batch.to_json())
+    def add(self, batches: Sequence[Batch]) -> None:
+        """Note batches whose bytes are on disk."""
+        self._append(*(batch.to_json() for batch in batches))
 
     def close(self) -> None:
         """Let go of the file."""
         if self._file:
             self._file.close()
 
-    def _append(self, value: Mapping[str, Any]) -> None:
+    def _append(self, *values: Mapping[str, Any]) -> None:
         with says_when_full(self._path.parent):
             if self._file is None:
                 self._file = self._path.open("ab")
-            self._file.write(json.dumps(value).encode() + b"\n")
+            self._file.write(b"".join(json.dumps(value).encode() + b"\n" for value in values))
             self._file.flush()
             os.fdatasync(self._file.fileno())
+
+
+def sync_disk_of(folder: Path) -> None:
+    """Put everything written on a folder's disk there: one call for hundreds of small files, which costs a fifth."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with says_when_full(folder):
+            if _LIBC.syncfs(handle):
+                raise OSError(ctypes.get_errno(), f"syncfs of {folder}")
+    finally:
+        os.close(handle)
 
 
 def keep_progress(folder: Path, into: Path) -> None:
