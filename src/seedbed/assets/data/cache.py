@@ -15,7 +15,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.assets.data.decode import PIXEL_LIMIT, decode
+from seedbed.assets.data.decode import Undecodable, decode
 from seedbed.base.errors import Damaged, InvalidInput
 from seedbed.base.files import fsync_folder, says_when_full
 from seedbed.base.ids import new_id
@@ -73,10 +73,7 @@ def build_cache(
     try:
         with ThreadPoolExecutor(workers or default_workers()) as pool, CacheWriter(draft, size) as writer:
             for start in range(0, len(images), 256):
-                rows = pool.map(
-                    lambda image: decode(image.read_bytes(), size=size, pixel_limit=PIXEL_LIMIT).pixels,
-                    images[start : start + 256],
-                )
+                rows = pool.map(lambda image: _decode_admitted(image, size), images[start : start + 256])
                 writer.append(np.stack(list(rows)))
                 if on_progress:
                     on_progress(min(start + 256, len(images)), len(images))
@@ -86,6 +83,13 @@ def build_cache(
     finally:
         draft.unlink(missing_ok=True)
     return DecodedCache.open(path)
+
+
+def _decode_admitted(image: Path, size: int) -> NDArray[np.uint8]:
+    try:
+        return decode(image.read_bytes(), size=size, pixel_limit=None).pixels
+    except Undecodable as error:
+        raise Damaged(f"{image.name} can no longer be decoded: {error.reason}.", hint="seedbed store verify") from error
 
 
 class CacheWriter:

@@ -62,11 +62,12 @@ class Picture:
     format: str
 
 
-def decode(data: bytes, *, size: int | None = None, pixel_limit: int = PIXEL_LIMIT) -> Picture:
+def decode(data: bytes, *, size: int | None = None, pixel_limit: int | None = PIXEL_LIMIT) -> Picture:
     """Decode a file's bytes; with `size`, to size x size pixels.
 
     The whole image is squashed into the square: nothing is cut off, so what a label speaks of is always in the
-    picture. JPEGs are decoded at the smallest scale that is no smaller than the square.
+    picture. JPEGs are decoded at the smallest scale that is no smaller than the square. Images that were admitted
+    once are decoded with no limit.
     """
     try:
         with _open(data) as image:
@@ -77,9 +78,9 @@ def decode(data: bytes, *, size: int | None = None, pixel_limit: int = PIXEL_LIM
         raise Undecodable(_reason(data, error)) from error
 
 
-def _decode(image: Image.Image, size: int | None, pixel_limit: int) -> Picture:
+def _decode(image: Image.Image, size: int | None, pixel_limit: int | None) -> Picture:
     width, height = image.size
-    if width * height > pixel_limit:
+    if pixel_limit and width * height > pixel_limit:
         raise Undecodable(f"{width} x {height} pixels, more than the limit of {pixel_limit:,}", bomb=True)
     turn = _TURNS.get(image.getexif().get(_ORIENTATION, 1))
     if size:

@@ -98,7 +98,7 @@ class DataSetFolder:
     def thumbnail(self, record: ImageRecord, *, size: int = 128) -> bytes:
         """An image as a small JPEG, in its own proportions."""
         try:
-            picture = Image.fromarray(decode(self.path(record).read_bytes()).pixels)
+            picture = Image.fromarray(decode(self.path(record).read_bytes(), pixel_limit=None).pixels)
         except Undecodable as error:
             raise Damaged(f"'{record.file}' can no longer be decoded: {error.reason}.") from error
         picture.thumbnail((size, size))
