@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -25,6 +25,7 @@ class Server:
     set_up: str
     home: Path
     process: subprocess.Popen[str]
+    _clients: list[httpx.Client] = field(default_factory=list)
 
     @property
     def port(self) -> int:
@@ -33,8 +34,21 @@ class Server:
     def http(self, *, token: str | None = None) -> httpx.Client:
         """A client with the server's token, or another one; '' for none."""
         given = self.token if token is None else token
-        headers = {"Authorization": f"Bearer {given}"} if given else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False)
+        return self._client({"Authorization": f"Bearer {given}"} if given else {})
+
+    def browser(self) -> httpx.Client:
+        """A client that says, as a browser does, that it comes from the server's own page; it keeps cookies."""
+        return self._client({"Origin": self.url})
+
+    def close(self) -> None:
+        """Close the clients."""
+        for client in self._clients:
+            client.close()
+
+    def _client(self, headers: dict[str, str]) -> httpx.Client:
+        made = httpx.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False)
+        self._clients.append(made)
+        return made
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -63,7 +77,8 @@ def serving(home: Path, *flags: str, **more: str) -> Iterator[Server]:
             command("up", "--port", "0", *flags), env=environment(home, **more), stdout=log, stderr=log, text=True
         )
         try:
-            yield _ready(home, process)
+            with contextlib.closing(_ready(home, process)) as server:
+                yield server
         finally:
             process.send_signal(signal.SIGTERM)
             try:

@@ -15,7 +15,7 @@ PASSWORD = "a long password 1"
 @pytest.fixture(scope="module")
 def operator(team_server: Server) -> httpx.Client:
     """The first operator, set up and signed in as a browser would."""
-    browser = httpx.Client(base_url=team_server.url, headers={"Origin": team_server.url}, timeout=30, trust_env=False)
+    browser = team_server.browser()
     form = {"code": team_server.set_up, "name": "ada", "password": PASSWORD}
     assert browser.post("/set-up", data={**form, "code": "wrong"}).status_code == 403
     assert browser.post("/set-up", data=form).status_code == 303
@@ -51,7 +51,7 @@ def test_a_wrong_password_opens_nothing(operator: httpx.Client, team_server: Ser
 
 
 def test_signing_out_ends_the_session_at_the_server(operator: httpx.Client, team_server: Server) -> None:
-    browser = httpx.Client(base_url=team_server.url, headers={"Origin": team_server.url}, trust_env=False)
+    browser = team_server.browser()
     assert browser.post("/api/v1/session", json={"name": "ada", "password": PASSWORD}).status_code == 201
     stolen = cookie_of(browser)
     assert browser.delete("/api/v1/session").status_code == 204

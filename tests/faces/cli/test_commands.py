@@ -10,7 +10,7 @@ Asked = Callable[..., Any]
 
 
 def test_a_job_runs_within_the_command_that_submits_it(asked: Asked) -> None:
-    job = asked("jobs", "submit", "sleep-and-count", "-p", "steps=2", "-p", "seconds=0.05", "--name", "count")
+    job = asked("jobs", "submit", "sleep-and-count", "-p", "steps=2", "-p", "seconds_per_step=0.05", "--name", "count")
     assert job["state"] == "done"
     assert asked("jobs", "show", job["id"][:20])["attempts"][0]["outcome"] == "done"
     assert asked("jobs", "list", "--state", "done")[0]["id"] == job["id"]
@@ -19,7 +19,7 @@ def test_a_job_runs_within_the_command_that_submits_it(asked: Asked) -> None:
 
 
 def test_an_unchanged_step_is_answered_without_a_second_attempt(asked: Asked) -> None:
-    first = asked("jobs", "submit", "sleep-and-count", "-p", "steps=1", "-p", "seconds=0.01")
+    first = asked("jobs", "submit", "sleep-and-count", "-p", "steps=1", "-p", "seconds_per_step=0.01")
     second = asked("jobs", "rerun", first["id"])
     assert second["outputs"] == first["outputs"]
 

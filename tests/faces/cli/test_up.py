@@ -57,7 +57,7 @@ def test_a_taken_port_is_said_in_a_sentence(server: Server, tmp_path: Path) -> N
 
 def test_commands_speak_to_a_server_when_its_address_is_set(server: Server, tmp_path: Path) -> None:
     away = {"SEEDBED_URL": server.url, "SEEDBED_TOKEN": server.token}
-    submit = ("jobs", "submit", "sleep-and-count", "-p", "steps=1", "-p", "seconds=0.01", "--json")
+    submit = ("jobs", "submit", "sleep-and-count", "-p", "steps=1", "-p", "seconds_per_step=0.01", "--json")
     done = run(tmp_path / "not-used", *submit, **away)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["state"] == "done"
@@ -75,7 +75,9 @@ def test_a_file_is_uploaded_when_the_server_is_elsewhere(server: Server, tmp_pat
 
 
 def test_a_command_on_the_home_of_a_running_server_leaves_the_scheduling_to_it(server: Server) -> None:
-    done = run(server.home, "jobs", "submit", "sleep-and-count", "-p", "steps=2", "-p", "seconds=0.02", "--json")
+    done = run(
+        server.home, "jobs", "submit", "sleep-and-count", "-p", "steps=2", "-p", "seconds_per_step=0.02", "--json"
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["state"] == "done"
 

@@ -24,6 +24,9 @@ PAIRS = {
     results.Bundle: views.BundleView,
     results.BundleDetail: views.BundleDetail,
     results.Graph: views.GraphView,
+    results.Node: views.NodeView,
+    results.Edge: views.EdgeView,
+    results.Deletion: views.DeletionView,
     results.Upload: views.UploadView,
     results.Event: views.EventView,
     results.EventPage: views.EventPage,
@@ -48,7 +51,7 @@ def test_what_the_client_promises_is_what_the_server_answers(result: type, view:
 
 
 def test_a_job_is_followed_to_its_end(client: Client) -> None:
-    job = client.jobs.submit("sleep-and-count", params={"steps": 3, "seconds": 0.05}, name="count")
+    job = client.jobs.submit("sleep-and-count", params={"steps": 3, "seconds_per_step": 0.05}, name="count")
     seen: list[Job] = list(client.follow(job["id"]))
     assert seen[-1]["state"] == "done"
     assert seen[-1]["outputs"]
@@ -57,7 +60,7 @@ def test_a_job_is_followed_to_its_end(client: Client) -> None:
 
 
 def test_a_cancelled_job_ends_cancelled_and_can_be_run_again(client: Client) -> None:
-    job = client.jobs.submit("sleep-and-count", params={"steps": 500, "seconds": 0.2}, grace=1)
+    job = client.jobs.submit("sleep-and-count", params={"steps": 500, "seconds_per_step": 0.2}, grace=1)
     client.jobs.cancel(job["id"])
     assert list(client.follow(job["id"]))[-1]["state"] == "cancelled"
     again = client.jobs.rerun(job["id"])

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_jsonable_python
 
 from seedbed.assets.store.bundle import Array, Bundle, FileLink
+from seedbed.assets.store.deletion import Deletion
+from seedbed.assets.store.lineage import Graph
 from seedbed.runtime.jobs.records import Job
 
 _UUID = "01936d2e-7a10-7c3e-9d51-0c6a5f3a7b21"
@@ -142,11 +144,56 @@ class BundleDetail(BundleView):
         return cls(**short, arrays=arrays, lineage=LineageView.of(thing.lineage))
 
 
-class GraphView(View):
-    """Bundles and what was made from what."""
+class NodeView(View):
+    """A bundle in a lineage."""
 
-    nodes: list[BundleView]
-    edges: list[tuple[str, str, str]] = Field(description="(made, from, input name)")
+    uuid: str = Field(examples=[_UUID])
+    depth: int
+    name: str
+    kind: str
+    created: float
+    step: str
+    job: str
+    gone: bool = Field(description="It was deleted, or lives elsewhere.")
+
+
+class EdgeView(View):
+    """`made` was made from `input`, which its step calls `name`."""
+
+    input: str
+    made: str
+    name: str
+
+
+class GraphView(View):
+    """Bundles, and what was made from what."""
+
+    root: str
+    nodes: list[NodeView] = Field(description="Nearest first.")
+    edges: list[EdgeView]
+    truncated: bool = Field(description="There is more than is shown.")
+
+    @classmethod
+    def of(cls, thing: object) -> Self:
+        """The record of a graph."""
+        assert isinstance(thing, Graph)
+        return cls.model_validate(thing.to_json())
+
+
+class DeletionView(View):
+    """What went."""
+
+    bundles: list[str] = Field(description="uuids: those asked for, then what was derived from them.")
+    files: int
+    bytes: int
+    remotes: list[str] = Field(description="Addresses that held copies.")
+    waiting: list[str] = Field(description="Where copies go only once the remote can be reached again.")
+
+    @classmethod
+    def of(cls, thing: object) -> Self:
+        """The record of a deletion."""
+        assert isinstance(thing, Deletion)
+        return cls.model_validate({**vars(thing), "bundles": [bundle.uuid for bundle in thing.bundles]})
 
 
 class UploadView(View):

@@ -39,13 +39,13 @@ def lineage(root: str, graph: Graph, *, down: bool) -> None:
     """A bundle with what it was made from, or what was made from it; what was drawn once is not drawn again."""
     nodes = {node["uuid"]: node for node in graph["nodes"]}
     branches: dict[str, list[tuple[str, str]]] = {}
-    for made, origin, name in graph["edges"]:
-        start, end = (origin, made) if down else (made, origin)
-        branches.setdefault(start, []).append((name, end))
+    for edge in graph["edges"]:
+        start, end = (edge["input"], edge["made"]) if down else (edge["made"], edge["input"])
+        branches.setdefault(start, []).append((edge["name"], end))
 
     def label(uuid: str, name: str) -> str:
         node = nodes.get(uuid)
-        words = f"{node['name']} ({node['kind']}) {uuid}" if node else f"{uuid} (not here)"
+        words = f"{node['name']} ({node['kind']}) {uuid}" if node and not node["gone"] else f"{uuid} (not here)"
         return escape(f"{name}: {words}" if name else words)
 
     tree = Tree(label(root, ""))

@@ -10,7 +10,7 @@ import httpx
 from seedbed.base.errors import SeedbedError, Unavailable, family
 
 _PREFIX = "/api/v1"
-_BY_CODE = {member.code: member for member in family()}
+_BY_CODE: dict[str, type[SeedbedError]] = {"error": SeedbedError, **{member.code: member for member in family()}}
 _BY_STATUS = {member.status: member for member in reversed(family())}
 
 

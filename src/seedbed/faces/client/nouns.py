@@ -101,9 +101,9 @@ class Bundles(Noun):
         """Set tags; None removes one."""
         return cast(results.Bundle, self._to.patch(f"/bundles/{part(ref)}/tags", changes))
 
-    def remove(self, refs: Sequence[str]) -> dict[str, Any]:
+    def remove(self, refs: Sequence[str]) -> results.Deletion:
         """Delete bundles for good."""
-        return cast(dict[str, Any], self._to.post("/bundles/remove", {"refs": list(refs)}))
+        return cast(results.Deletion, self._to.post("/bundles/remove", {"refs": list(refs)}))
 
     def download(self, ref: str, array: str, index: int, target: Path) -> Path:
         """Write one file of a bundle to a path."""

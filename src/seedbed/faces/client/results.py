@@ -87,11 +87,44 @@ class BundleDetail(Bundle):
     lineage: Lineage
 
 
-class Graph(TypedDict):
-    """Bundles and what was made from what: (made, from, input name)."""
+class Node(TypedDict):
+    """A bundle in a lineage."""
 
-    nodes: list[Bundle]
-    edges: list[tuple[str, str, str]]
+    uuid: str
+    depth: int
+    name: str
+    kind: str
+    created: float
+    step: str
+    job: str
+    gone: bool
+
+
+class Edge(TypedDict):
+    """`made` was made from `input`, which its step calls `name`."""
+
+    input: str
+    made: str
+    name: str
+
+
+class Graph(TypedDict):
+    """Bundles, and what was made from what."""
+
+    root: str
+    nodes: list[Node]
+    edges: list[Edge]
+    truncated: bool
+
+
+class Deletion(TypedDict):
+    """What went."""
+
+    bundles: list[str]
+    files: int
+    bytes: int
+    remotes: list[str]
+    waiting: list[str]
 
 
 class Upload(TypedDict):

@@ -10,7 +10,7 @@ from seedbed.faces.api.access import Here, Labeller, Operator, Rules, Trainer, V
 from seedbed.faces.api.paths import files_of_upload, server_path
 from seedbed.faces.api.requests import BundleAsked, GcAsked, RemoveAsked
 from seedbed.faces.api.routing import Limit, Offset, router
-from seedbed.faces.api.views import BundleDetail, BundleView, GraphView, plain
+from seedbed.faces.api.views import BundleDetail, BundleView, DeletionView, GraphView, plain
 
 bundles = router("bundles")
 store = router("store")
@@ -87,9 +87,9 @@ def tag(
 
 
 @bundles.post("/remove")
-def remove(asked: RemoveAsked, here: Here, by: Trainer) -> dict[str, Any]:
+def remove(asked: RemoveAsked, here: Here, by: Trainer) -> DeletionView:
     """Delete bundles for good, with what is only derived from them."""
-    return plain(here.bundles.remove(asked.refs, by=by))
+    return DeletionView.of(here.bundles.remove(asked.refs, by=by))
 
 
 @bundles.get("/{ref}/files/{array}/{index}", response_class=FileResponse)

@@ -124,7 +124,7 @@ def rm(
         names = ", ".join(f"{one['name']} ({one['uuid']})" for one in found)
         sure(f"Remove {names} for good?", yes=yes)
         report = here.client.bundles.remove([one["uuid"] for one in found])
-    show_json(report) if as_json else show_record(report)
+    show_json(report) if as_json else show_record(dict(report))
 
 
 @app.command()
