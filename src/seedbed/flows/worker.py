@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
         return FAILED
     except Exception as error:
         # not one of ours: nobody knows whether it would happen again, so the job may be tried again
-        _explain(folder, SeedbedError(f"{type(error).__name__}: {error}", hint="The log has the place in the code."))
+        _explain(folder, SeedbedError(_in_words(error), hint="The log has the place in the code."))
         raise
     return DONE
 
@@ -120,6 +120,10 @@ def _fill_outbox(
         )
         replace(draft, uuid="" if name in attempt.known else uuids[name]).write(place)
     write_atomically(outbox / "done.json", json.dumps({"outputs": sorted(outputs)}).encode())
+
+
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ") + "."
 
 
 def _explain(folder: Path, error: SeedbedError) -> None:

@@ -91,9 +91,9 @@ class Predictions(Kind):
         ]
         header = ("file", "class", "confidence", *(f"p({name})" for name in classes))
         put(folder / "predictions" / "predictions.csv", csv_text([header, *rows]))
-        for number, name in enumerate(classes):
+        for number, name in enumerate(file_names_of(classes)):
             files = [image for image, its in zip(images, called, strict=True) if its == number]
-            put(folder / "lists" / f"{file_name_of(name)}.txt", "".join(f"{image}\n" for image in files))
+            put(folder / "lists" / f"{name}.txt", "".join(f"{image}\n" for image in files))
         counts = tuple(int(count) for count in np.bincount(called, minlength=len(classes)))
         return cls(folder, {"classes": tuple(classes), "counts": counts})
 
@@ -122,7 +122,11 @@ class Report(Kind):
         return facts
 
 
-def file_name_of(name: str) -> str:
-    """A class's name as a file's name."""
-    plain = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in name).strip(" .")
-    return plain[:100] or "class"
+def file_names_of(names: Sequence[str]) -> list[str]:
+    """Classes' names as names of files, each its own."""
+    found: list[str] = []
+    for number, name in enumerate(names):
+        plain = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in name).strip(" .")[:100]
+        taken = {other.casefold() for other in found}
+        found.append(plain if plain and plain.casefold() not in taken else f"{plain or 'class'}-{number}")
+    return found

@@ -1,0 +1,97 @@
+"""What kinds read and write."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seedbed.assets.data.records import ImageRecord
+from seedbed.assets.store.bundle import ArrayType
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import Damaged, InvalidInput
+from seedbed.flows.kinds import KINDS, Labels, Predictions, Report, by_id, read_labels
+from seedbed.flows.platform import Platform
+
+
+@pytest.fixture
+def store(platform: Platform) -> Store:
+    return platform.store
+
+
+def test_what_is_written_published_and_checked_out_reads_the_same(store: Store, tmp_path: Path) -> None:
+    rows = {"a.jpg": "rust", "b, c.jpg": "healthy", "ä.jpg": "rust"}
+    bundle = store.publish(Labels.write(tmp_path / "out", rows, {"a.jpg": "A"}).draft(name="some"))
+    opened = Labels.open(store.checkout(bundle, tmp_path / "in"))
+    assert opened.rows() == rows
+    assert opened.classes == ("healthy", "rust")
+    assert (opened.name, opened.uuid) == ("some", bundle.uuid)
+
+
+def test_opening_a_bundle_as_another_kind_is_refused(store: Store, tmp_path: Path) -> None:
+    bundle = store.publish(Labels.write(tmp_path / "out", {"a": "b"}).draft(name="some"))
+    folder = store.checkout(bundle, tmp_path / "in")
+    with pytest.raises(InvalidInput, match="'some' is of kind 'labels'; this takes 'report'"):
+        Report.open(folder)
+
+
+def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Damaged, match=r"report/report\.json"):
+        Report(tmp_path, name="r").facts()
+
+
+def test_single_numbers_of_a_report_are_values_that_lists_can_show(tmp_path: Path) -> None:
+    report = Report.write(tmp_path, {"accuracy": 0.5, "count": 4, "classes": [{"name": "a"}]})
+    arrays = report.draft(name="r").arrays
+    assert arrays["accuracy"].type is ArrayType.FLOAT and arrays["accuracy"].items == (0.5,)
+    assert "classes" not in arrays and report.facts()["classes"] == [{"name": "a"}]
+
+
+def test_predictions_have_confidences_and_a_list_of_files_per_class(tmp_path: Path) -> None:
+    probabilities = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]], np.float32)
+    made = Predictions.write(tmp_path, ["x.jpg", "y/z.jpg", "w.jpg"], probabilities, ["leaf/rust", "healthy"])
+    assert [(row["file"], row["class"], float(row["confidence"])) for row in made.rows()] == [
+        ("x.jpg", "leaf/rust", 0.9),
+        ("y/z.jpg", "healthy", 0.8),
+        ("w.jpg", "leaf/rust", 0.6),
+    ]
+    assert (tmp_path / "lists" / "leaf_rust.txt").read_text().splitlines() == ["x.jpg", "w.jpg"]
+    assert (tmp_path / "lists" / "healthy.txt").read_text().splitlines() == ["y/z.jpg"]
+    assert made.values["counts"] == (2, 1)
+
+
+def test_classes_whose_names_look_alike_as_files_keep_lists_of_their_own(tmp_path: Path) -> None:
+    probabilities = np.eye(2, dtype=np.float32)
+    Predictions.write(tmp_path, ["x.jpg", "y.jpg"], probabilities, ["a/b", "a_b"])
+    lists = sorted(path.read_text() for path in (tmp_path / "lists").iterdir())
+    assert lists == ["x.jpg\n", "y.jpg\n"]
+
+
+def test_a_labels_file_with_mistakes_is_refused_with_all_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("file,class\na.jpg,rust\n,rust\nb.jpg,\na.jpg,mildew\n")
+    with pytest.raises(InvalidInput) as caught:
+        read_labels(path)
+    assert len(caught.value.problems) == 3
+    path.write_text("name;label\n")
+    with pytest.raises(InvalidInput, match="needs file and class"):
+        read_labels(path)
+
+
+def test_images_are_found_by_id_and_by_every_name_that_they_came_under() -> None:
+    records = [ImageRecord("1", "a.jpg", "1.jpg", also=("copy.jpg",)), ImageRecord("2", "b.jpg", "2.jpg")]
+    assert by_id(records, {"copy.jpg": "x", "2": "y"}) == {"1": "x", "2": "y"}
+    with pytest.raises(InvalidInput, match=r"1 of the labelled images are not in the data set: c.jpg"):
+        by_id(records, {"a.jpg": "x", "c.jpg": "x"})
+    with pytest.raises(InvalidInput, match="two classes"):
+        by_id(records, {"a.jpg": "x", "copy.jpg": "y"})
+
+
+def test_a_name_that_stands_for_two_images_is_refused() -> None:
+    records = [ImageRecord("1", "a.jpg", "1.jpg"), ImageRecord("2", "a.jpg", "2.jpg")]
+    with pytest.raises(InvalidInput, match="stand for several images"):
+        by_id(records, {"a.jpg": "x"})
+
+
+def test_every_kind_has_a_name_and_a_line() -> None:
+    assert {"data-set", "decoded", "labels", "model", "predictions", "report", "download", "weights"} <= set(KINDS)
+    assert all(KINDS.get(name).kind == name and KINDS.get(name).about for name in KINDS)
