@@ -1,12 +1,13 @@
 """Databases for tests: SQLite, and a real PostgreSQL server that is started once per test session and thrown away."""
 
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
@@ -45,19 +46,32 @@ def postgres_template(postgres_server: str, tmp_path_factory: pytest.TempPathFac
 @pytest.fixture
 def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
     """The URL of a fresh, migrated PostgreSQL database."""
-    name = f"test_{new_id().replace('-', '')}"
-    _command(postgres_server, f"CREATE DATABASE {name} TEMPLATE {postgres_template} STRATEGY file_copy")
-    yield f"{postgres_server}/{name}"
-    _command(postgres_server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    with _postgres_database(postgres_server, postgres_template) as url:
+        yield url
 
 
 @pytest.fixture
 def empty_postgres_url(postgres_server: str) -> Iterator[str]:
     """The URL of a fresh PostgreSQL database without any table."""
-    name = f"empty_{new_id().replace('-', '')}"
-    _command(postgres_server, f"CREATE DATABASE {name}")
-    yield f"{postgres_server}/{name}"
-    _command(postgres_server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    with _postgres_database(postgres_server, "template1") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def make_database(
+    request: pytest.FixtureRequest, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], contextlib.AbstractContextManager[str]]:
+    """Gives fresh, migrated databases by dialect to fixtures that live longer than a test."""
+
+    def make(dialect: str) -> contextlib.AbstractContextManager[str]:
+        if dialect == "sqlite":
+            path = tmp_path_factory.mktemp("database") / "seedbed.db"
+            shutil.copyfile(sqlite_template, path)
+            return contextlib.nullcontext(f"sqlite:///{path}")
+        server, template = (request.getfixturevalue(name) for name in ("postgres_server", "postgres_template"))
+        return _postgres_database(server, template)
+
+    return make
 
 
 @pytest.fixture(scope="session")
@@ -98,6 +112,14 @@ def home(tmp_path: Path) -> Path:
     path = tmp_path / "home"
     path.mkdir(mode=0o700, exist_ok=True)
     return path
+
+
+@contextlib.contextmanager
+def _postgres_database(server: str, template: str) -> Iterator[str]:
+    name = f"test_{new_id().replace('-', '')}"
+    _command(server, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+    yield f"{server}/{name}"
+    _command(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 def _postgres_programs() -> Path | None:

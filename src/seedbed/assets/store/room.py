@@ -1,4 +1,4 @@
-"""Room on the disk: large writes stop early, so that small ones (a deletion, a label, a job's state) still can be made."""
+"""Room on the disk: large writes stop early, so that small ones (a deletion, a label, a job's state) go on."""
 
 import shutil
 from pathlib import Path

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, RowMapping, delete, insert, select
 
 from seedbed.assets.db.engine import Database
 from seedbed.assets.db.tables import bundle_tags, bundles, settings
@@ -111,7 +111,7 @@ class Store:
         if direction not in ("up", "down") or depth < 0:
             raise InvalidInput(f"direction is up or down and depth is 0 or more (given: {direction}, {depth}).")
         with self.database.read() as conn:
-            return lineage_of(conn, self._one(conn, uuid).uuid, depth=depth, direction=direction)
+            return lineage_of(conn, _row_of(conn, uuid)["uuid"], depth=depth, direction=direction)
 
     # --- changed and gone -----------------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class Store:
         A remote that cannot be reached now is cleaned by the next push, pull or gc that can.
         """
         with self.database.read() as conn:
-            wanted = {self._one(conn, ref).uuid for ref in uuids}
+            wanted = {_row_of(conn, ref)["uuid"] for ref in uuids}
         deletion = delete_bundles(self.parts, wanted, cascade=cascade, by=by)
         if deletion.remotes:
             waiting = flush_deletions(self.parts, deletion.remotes)
@@ -178,17 +178,21 @@ class Store:
     # --- looking up -----------------------------------------------------------------------------------------------
 
     def _one(self, conn: Connection, ref: str) -> Bundle:
-        rows = search(conn, Query(name=ref, limit=1)) if ref else []
-        if is_uuid(ref):
-            rows = list(conn.execute(select(bundles).where(bundles.c.uuid == ref)).mappings()) or rows
-        elif not rows and len(ref) >= _SHORTEST_PREFIX:
-            begins = (bundles.c.uuid >= ref, bundles.c.uuid < ref + "g")
-            rows = list(conn.execute(select(bundles).where(*begins).limit(2)).mappings())
-        if not rows:
-            raise NotFound(f"There is no bundle '{ref}'.", hint=_near(conn, ref))
-        if len(rows) > 1:
-            raise Conflict(f"Several bundles begin with '{ref}'.", hint="Give more of the uuid.")
-        return to_bundles(conn, self.parts.manifests, rows)[0]
+        return to_bundles(conn, self.parts.manifests, [_row_of(conn, ref)])[0]
+
+
+def _row_of(conn: Connection, ref: str) -> RowMapping:
+    rows = search(conn, Query(name=ref, limit=1)) if ref else []
+    if is_uuid(ref):
+        rows = list(conn.execute(select(bundles).where(bundles.c.uuid == ref)).mappings()) or rows
+    elif not rows and len(ref) >= _SHORTEST_PREFIX:
+        begins = (bundles.c.uuid >= ref, bundles.c.uuid < ref + "g")
+        rows = list(conn.execute(select(bundles).where(*begins).limit(2)).mappings())
+    if not rows:
+        raise NotFound(f"There is no bundle '{ref}'.", hint=_near(conn, ref))
+    if len(rows) > 1:
+        raise Conflict(f"Several bundles begin with '{ref}'.", hint="Give more of the uuid.")
+    return rows[0]
 
 
 def _near(conn: Connection, ref: str) -> str:
