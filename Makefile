@@ -12,7 +12,7 @@ help:            ## what can be made
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Seedbed needs Python 3.11 or newer; $(PYTHON) is older. Name another: make PYTHON=python3.12 demo"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { echo "Python cannot make virtual environments here; on Debian: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip install --python $(BIN)/python -c constraints.txt -e ".[dev]"
+	$(BIN)/uv pip install --compile-bytecode --python $(BIN)/python -c constraints.txt -e ".[dev]"
 	@touch $@
 
 demo: .venv/ready  ## leaves, a few labels, a trained model and its pages, in under five minutes
