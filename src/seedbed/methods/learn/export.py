@@ -1,8 +1,21 @@
 """A model for others: safetensors with its facts, and one ONNX file that takes raw pixels."""
 
+import json
+import tempfile
+import warnings
 from pathlib import Path
 
+import onnx
+import torch
+from torch import Tensor, nn
+
+from seedbed.assets.zoo.card import Preprocessing
+from seedbed.base.files import write_atomically
 from seedbed.methods.learn.model import Model
+from seedbed.methods.learn.pixels import normalise
+from seedbed.methods.learn.predict import device_of
+
+_OPSET = 17
 
 
 def export_safetensors(model: Model, folder: Path) -> Path:
@@ -12,5 +25,56 @@ def export_safetensors(model: Model, folder: Path) -> Path:
 
 
 def export_onnx(model: Model, path: Path) -> Path:
-    """Write one ONNX file with its preprocessing inside: uint8 images (N, size, size, 3) in, probabilities out."""
-    raise NotImplementedError
+    """Write one ONNX file with its preprocessing inside: uint8 images (N, size, size, 3) in, probabilities out.
+
+    Input `images`, output `probabilities`; the names of the classes and the size are in the file's metadata.
+    """
+    device = device_of(model.network)
+    whole = _Whole(model.network.cpu(), model.preprocessing).eval()
+    example = torch.zeros(2, model.size, model.size, 3, dtype=torch.uint8)
+    try:
+        data = _to_onnx(whole, example)
+    finally:
+        model.network.to(device)
+    write_atomically(path, _with_facts(data, model))
+    return path
+
+
+class _Whole(nn.Module):
+    """Pixels to probabilities."""
+
+    def __init__(self, network: nn.Module, preprocessing: Preprocessing) -> None:
+        super().__init__()
+        self.network = network
+        self.preprocessing = preprocessing
+
+    def forward(self, images: Tensor) -> Tensor:
+        pixels = images.permute(0, 3, 1, 2).to(torch.float32) / 255.0
+        logits: Tensor = self.network(normalise(pixels, self.preprocessing))
+        return logits.softmax(dim=1)
+
+
+def _to_onnx(whole: nn.Module, example: Tensor) -> bytes:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the tracing exporter is deprecated, but the other needs onnxscript and 20 s
+        path = Path(folder) / "model.onnx"
+        torch.onnx.export(
+            whole,
+            (example,),
+            path,
+            input_names=["images"],
+            output_names=["probabilities"],
+            dynamic_axes={"images": {0: "count"}, "probabilities": {0: "count"}},
+            opset_version=_OPSET,
+            dynamo=False,
+        )
+        return path.read_bytes()
+
+
+def _with_facts(data: bytes, model: Model) -> bytes:
+    graph = onnx.load_model_from_string(data)
+    facts = {"classes": json.dumps(list(model.classes), ensure_ascii=False), "size": str(model.size)}
+    for name, value in facts.items():
+        graph.metadata_props.add(key=name, value=value)
+    onnx.checker.check_model(graph)
+    return bytes(graph.SerializeToString())

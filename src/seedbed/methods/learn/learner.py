@@ -26,14 +26,13 @@ class Learner:
         self.algorithm = algorithm
         self.optimiser = _optimiser(self.network, settings)
         self._settings = settings
-        learn = settings.batch_norm == "learn" or (settings.batch_norm == "auto" and settings.weights == "none")
-        set_mode(self.network, learn_statistics=learn)
+        set_mode(self.network, learn_statistics=settings.statistics == "learn")
 
     def advance(self, batch: Batch, step: int) -> Outcome:
         """One step down the algorithm's loss."""
         share = rate_share(step, self._settings.steps, self._settings.warmup)
         for group in self.optimiser.param_groups:
-            group["lr"] = group["peak"] * share
+            group["lr"] = self._settings.learning_rate * share
         outcome = self.algorithm.loss(self.network, batch)
         self.optimiser.zero_grad(set_to_none=True)
         outcome.loss.backward()  # type: ignore[no-untyped-call]
@@ -83,22 +82,11 @@ def _part(tensors: Mapping[str, Tensor], part: str) -> dict[str, Tensor]:
 
 
 def _optimiser(network: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
-    """AdamW; no decay on biases and norms; the head at its own rate."""
-    head = {id(parameter) for parameter in _head(network).parameters()}
-    groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
-    for parameter in network.parameters():
-        groups.setdefault((id(parameter) in head, parameter.ndim > 1), []).append(parameter)
-    options: list[dict[str, Any]] = []
-    for (in_head, decays), parameters in groups.items():
-        peak = settings.learning_rate * (settings.head_rate if in_head else 1.0)
-        decay = settings.weight_decay if decays else 0.0
-        options.append({"params": parameters, "lr": peak, "peak": peak, "weight_decay": decay})
-    return torch.optim.AdamW(options, fused=True)
-
-
-def _head(network: nn.Module) -> nn.Module:
-    head = network.get_classifier()  # type: ignore[operator]
-    return head if isinstance(head, nn.Module) else nn.Identity()
+    """AdamW, without decay on biases and norms."""
+    matrices = [parameter for parameter in network.parameters() if parameter.ndim > 1]
+    vectors = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
+    groups: list[dict[str, Any]] = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
 
 
 def _optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:

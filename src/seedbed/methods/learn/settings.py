@@ -33,11 +33,11 @@ class TrainSettings:
     steps: int = 240
     labelled_batch: int = 16
     unlabelled_batch: int = 48
-    learning_rate: float = 1e-3
-    head_rate: float = 5.0  # the fresh head learns this many times faster
+    learning_rate: float = 2e-3
     weight_decay: float = 0.01
     clip: float = 1.0  # largest norm of a gradient
-    batch_norm: Literal["auto", "frozen", "learn"] = "auto"  # its statistics; auto: frozen where weights are pretrained
+    batch_norm: Literal["auto", "frozen", "learn"] = "auto"  # its statistics; auto: learn only from scratch
+    head_start: float = 10.0  # regularisation of the logistic regression that the head begins as; 0: begins at random
     augment: Strength = field(default_factory=Strength)
     warmup: float = 0.1  # share of the steps
     ema: float = 0.98
@@ -48,6 +48,13 @@ class TrainSettings:
     report_every: int = 5
     checkpoint_every: int = 30
     device: str = "auto"
+
+    @property
+    def statistics(self) -> str:
+        """What is done with BatchNorm's statistics: frozen or learn."""
+        if self.batch_norm == "auto":
+            return "frozen" if self.weights == "pretrained" else "learn"
+        return self.batch_norm
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""

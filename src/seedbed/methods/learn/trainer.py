@@ -24,9 +24,11 @@ from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.pixels import Images, normalise
 from seedbed.methods.learn.pool import Parts, Pool, check_task, divide
 from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.start import fit_head
 
 _PROGRESS = "progress.json"
 _SETTLED = 0.995  # share of unchanged answers at which a model counts as settled
+_FOR_HEAD = 2048  # labelled images that the head begins with
 _JUDGES = 384  # unlabelled images whose answers are watched when no labels are held out
 
 
@@ -70,7 +72,7 @@ def train(images: Images, labels: NDArray[np.integer], settings: TrainSettings, 
     check_task(images, labels, settings.classes)
     torch.backends.cudnn.benchmark = False
     work = _Work(images, labels, settings, run)
-    work.resume()
+    work.begin()
     try:
         work.go_on()
     except torch.OutOfMemoryError as error:
@@ -182,9 +184,7 @@ class _Work:
 
     def _answer(self, numbers: Tensor) -> Tensor:
         with torch.inference_mode():
-            parts = [
-                normalise(self._pool.take(part), self._backbone.preprocessing) for part in torch.split(numbers, 128)
-            ]
+            parts = (self._plain(part) for part in torch.split(numbers, 128))
             return torch.cat([self._learner.average.network(part).float() for part in parts])
 
     def _weigh(self, scores: dict[str, float]) -> None:
@@ -213,11 +213,22 @@ class _Work:
         save_tensors(tensors, folder)
         (folder / _PROGRESS).write_text(json.dumps(asdict(self._progress)))
 
-    def resume(self) -> None:
-        """Take up the last checkpoint, where there is one."""
-        folder = self._run.resume
-        if folder is None:
-            return
+    def begin(self) -> None:
+        """Take up the last checkpoint where there is one, else prepare the network."""
+        if self._run.resume is not None:
+            return self._resume(self._run.resume)
+        if self._settings.head_start and self._settings.weights == "pretrained":
+            network, numbers = self._learner.network, self._parts.labelled[:_FOR_HEAD]
+            labels = self._labels[numbers]
+            fit_head(network, self._plain(numbers), labels, regularisation=self._settings.head_start)
+            self._learner.average.network.load_state_dict(network.state_dict())
+        return None
+
+    def _plain(self, numbers: Tensor) -> Tensor:
+        pixels = normalise(self._pool.take(numbers), self._backbone.preprocessing)
+        return pixels.contiguous(memory_format=torch.channels_last)
+
+    def _resume(self, folder: Path) -> None:
         progress = Progress(**json.loads((folder / _PROGRESS).read_text()))
         if progress.fingerprint != self._progress.fingerprint:
             raise Conflict(

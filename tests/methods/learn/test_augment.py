@@ -1,0 +1,61 @@
+import pytest
+import torch
+
+from seedbed.methods.learn.augment import OPERATIONS, Strength, augment
+from seedbed.methods.learn.draws import Key
+
+STILL = Strength(shift=0, turn=0, zoom=0, strong_zoom=0, shear=0, operations=0, cutout=0)
+
+
+@pytest.fixture
+def images() -> torch.Tensor:
+    return torch.rand((6, 3, 16, 16), generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("view", ["weak", "strong"])
+def test_the_same_key_gives_the_same_view_and_another_step_another(images, view):
+    key = Key(0, 1, torch.arange(6))
+    first = augment(images, view, key, Strength())
+    assert torch.equal(first, augment(images, view, key, Strength()))
+    assert not torch.equal(first, augment(images, view, Key(0, 2, torch.arange(6)), Strength()))
+
+
+@pytest.mark.parametrize("view", ["weak", "strong"])
+def test_what_becomes_of_an_image_does_not_depend_on_its_place_in_the_batch(images, view):
+    numbers, turned = torch.arange(6), torch.tensor([4, 2, 0, 5, 1, 3])
+    whole = augment(images, view, Key(0, 1, numbers), Strength())
+    moved = augment(images[turned], view, Key(0, 1, numbers[turned]), Strength())
+    alone = augment(images[3:4], view, Key(0, 1, numbers[3:4]), Strength())
+    torch.testing.assert_close(whole[turned], moved, rtol=0, atol=1e-6)
+    torch.testing.assert_close(whole[3:4], alone, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("view", ["weak", "strong"])
+def test_views_stay_images(images, view):
+    seen = augment(images, view, Key(0, 1, torch.arange(6)), Strength())
+    assert seen.shape == images.shape
+    assert seen.min() >= 0 and seen.max() <= 1
+
+
+def test_without_strength_only_the_flip_is_left(images):
+    seen = augment(images, "weak", Key(0, 1, torch.arange(6)), STILL)
+    for before, after in zip(images, seen, strict=True):
+        straight = torch.allclose(before, after, atol=1e-5)
+        assert straight or torch.allclose(before.flip(-1), after, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", list(OPERATIONS))
+def test_strength_zero_leaves_an_image_as_it_is_and_strength_one_does_not(images, name):
+    nothing = OPERATIONS[name](images, torch.zeros(6, 1, 1, 1))
+    torch.testing.assert_close(nothing, images, rtol=0, atol=2e-4)
+    assert (OPERATIONS[name](images, torch.ones(6, 1, 1, 1)) - images).abs().max() > 0.02
+
+
+def test_cutout_covers_a_square_with_grey(images):
+    strength = Strength(shift=0, turn=0, zoom=0, strong_zoom=0, shear=0, operations=0, cutout=1.0)
+    seen = augment(images, "strong", Key(0, 3, torch.arange(6)), strength)
+    covered = (seen == 0.5).all(dim=1).float()
+    for mask in covered:
+        rows, columns = mask.any(dim=1).sum(), mask.any(dim=0).sum()
+        assert mask.sum() == rows * columns  # a full rectangle, cut at the border at most
+    assert covered.any()

@@ -1,0 +1,26 @@
+import torch
+
+from seedbed.assets.zoo.builder import build_backbone
+from seedbed.methods.learn.pixels import normalise, to_float
+from seedbed.methods.learn.start import fit_head
+
+
+def fitted(task, classes: int):
+    chosen = task.truth < classes
+    backbone = build_backbone("efficientnet_lite0.imagenet", classes)
+    images = normalise(to_float(task.images[chosen], 32, torch.device("cpu")), backbone.preprocessing)
+    labels = torch.from_numpy(task.truth[chosen])
+    fit_head(backbone.network.eval(), images, labels, regularisation=1.0)
+    with torch.no_grad():
+        return backbone.network(images), labels
+
+
+def test_the_head_begins_knowing_its_labels(task):
+    logits, labels = fitted(task, 6)
+    assert (logits.argmax(dim=1) == labels).float().mean() > 0.95
+
+
+def test_two_classes_get_a_logit_each(task):
+    logits, labels = fitted(task, 2)
+    assert logits.shape[1] == 2
+    assert (logits.argmax(dim=1) == labels).float().mean() > 0.95

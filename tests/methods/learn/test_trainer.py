@@ -1,0 +1,124 @@
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from seedbed.base.errors import Conflict, Failed, InvalidInput
+from seedbed.base.run import MemoryRun, Stopped
+from seedbed.methods.learn.trainer import train
+
+
+def weights(trained) -> dict[str, torch.Tensor]:
+    return trained.model.network.state_dict()
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def newest(folder: Path) -> Path:
+    return max((folder / "checkpoints").iterdir())
+
+
+class StopsAfter(MemoryRun):
+    """A run that is asked to stop once it has reported a step."""
+
+    def __init__(self, folder: Path, stop_at: int, **more) -> None:
+        super().__init__(folder, **more)
+        self._stop_at = stop_at
+
+    def report(self, metrics=None, *, step=0, total=0, doing=""):
+        super().report(metrics, step=step, total=total, doing=doing)
+        if step >= self._stop_at:
+            self.ask_to_stop()
+
+
+@pytest.fixture(scope="module")
+def unbroken(task, tmp_path_factory):
+    return train(task.images, task.few_labels(2), task.settings(), MemoryRun(tmp_path_factory.mktemp("whole"), seed=5))
+
+
+@pytest.mark.parametrize("stop_at", [1, 3, 5])
+def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_bits(task, unbroken, tmp_path, stop_at):
+    labels, settings = task.few_labels(2), task.settings()
+    with pytest.raises(Stopped):
+        train(task.images, labels, settings, StopsAfter(tmp_path, stop_at, seed=5))
+    assert newest(tmp_path).name == f"{stop_at:09d}"
+    resumed = train(task.images, labels, settings, MemoryRun(tmp_path / "again", seed=5, resume=newest(tmp_path)))
+    assert same(weights(resumed), weights(unbroken))
+    assert dataclasses.replace(resumed, model=unbroken.model) == unbroken
+
+
+def test_a_resumed_run_keeps_the_best_weights_that_it_had_seen(task, tmp_path):
+    labels, settings = task.few_labels(10), task.settings(checkpoint_every=3, patience=0)
+    whole = train(task.images, labels, settings, MemoryRun(tmp_path / "whole"))
+    with pytest.raises(Stopped):
+        train(task.images, labels, settings, StopsAfter(tmp_path, 4))
+    resumed = train(task.images, labels, settings, MemoryRun(tmp_path / "again", resume=newest(tmp_path)))
+    assert same(weights(resumed), weights(whole))
+    assert whole.criterion == resumed.criterion == "accuracy on held-out labels"
+
+
+def test_the_global_generator_neither_matters_nor_changes(task, unbroken, tmp_path):
+    torch.manual_seed(123)
+    before = torch.get_rng_state()
+    again = train(task.images, task.few_labels(2), task.settings(), MemoryRun(tmp_path, seed=5))
+    assert torch.equal(before, torch.get_rng_state())
+    assert same(weights(again), weights(unbroken))
+
+
+def test_another_seed_gives_another_model(task, unbroken, tmp_path):
+    other = train(task.images, task.few_labels(2), task.settings(), MemoryRun(tmp_path, seed=6))
+    assert not same(weights(other), weights(unbroken))
+
+
+def test_progress_and_curves_are_reported_with_step_and_total(task, tmp_path):
+    run = MemoryRun(tmp_path)
+    train(task.images, task.few_labels(2), task.settings(), run)
+    assert [report["step"] for report in run.reports] == [1, 2, 3, 4, 5, 6]
+    assert {report["total"] for report in run.reports} == {6}
+    assert {"loss", "loss_labelled", "loss_unlabelled", "confident"} <= run.reports[0].keys()
+    assert [report["step"] for report in run.reports if "unchanged" in report] == [2, 4, 6]
+
+
+def test_training_ends_early_when_held_out_labels_see_no_gain(task, tmp_path):
+    settings = task.settings(steps=40, evaluate_every=1, patience=2, learning_rate=1e-9, checkpoint_every=40)
+    trained = train(task.images, task.few_labels(10), settings, MemoryRun(tmp_path))
+    assert trained.steps == 3  # the first is the best, then two that are no better
+
+
+def test_training_ends_early_when_answers_no_longer_change(task, tmp_path):
+    settings = task.settings(steps=40, evaluate_every=1, patience=2, learning_rate=1e-9, checkpoint_every=40)
+    trained = train(task.images, task.few_labels(2), settings, MemoryRun(tmp_path))
+    assert trained.steps == 3  # nothing to compare the first with, then two that say the same
+    assert trained.criterion == "answers that no longer change"
+
+
+def test_a_checkpoint_of_other_labels_is_refused(task, tmp_path):
+    with pytest.raises(Stopped):
+        train(task.images, task.few_labels(2), task.settings(), StopsAfter(tmp_path, 1))
+    with pytest.raises(Conflict, match="other images, labels"):
+        train(task.images, task.few_labels(3), task.settings(), MemoryRun(tmp_path, resume=newest(tmp_path)))
+
+
+def test_a_loss_that_is_not_a_number_ends_in_a_sentence_and_keeps_the_checkpoint(task, tmp_path):
+    settings = task.settings(learning_rate=1e30, warmup=0.0, checkpoint_every=1)
+    with pytest.raises(Failed, match="smaller learning rate"):
+        train(task.images, task.few_labels(2), settings, MemoryRun(tmp_path))
+    assert newest(tmp_path).is_dir()
+
+
+def test_every_wrong_setting_is_named_at_once(task, tmp_path):
+    with pytest.raises(InvalidInput) as caught:
+        settings = task.settings(steps=0, ema=1.0, learning_rate=0.0, classes=("a",))
+        train(task.images, task.few_labels(2), settings, MemoryRun(tmp_path))
+    assert len(caught.value.problems) == 4
+
+
+def test_a_network_from_scratch_learns_its_own_statistics(task, tmp_path):
+    settings = task.settings(weights="none", algorithm="supervised", options={}, steps=2)
+    trained = train(task.images, task.few_labels(2), settings, MemoryRun(tmp_path))
+    assert trained.model.started_from == "scratch"
+    assert not np.allclose(trained.model.network.bn1.running_mean, 0)
