@@ -1,5 +1,6 @@
 """Checkpoints are taken over whole or not at all."""
 
+import json
 import shutil
 import threading
 from pathlib import Path
@@ -85,3 +86,20 @@ def test_links_of_a_worker_are_not_followed(tmp_path: Path) -> None:
 def test_a_job_id_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
     with pytest.raises(Unsafe):
         JobFolders(tmp_path / "jobs").attempt("../..", 1)
+
+
+def test_a_deleted_bundle_is_removed_from_the_inputs_that_were_kept(tmp_path: Path) -> None:
+    folders = JobFolders(tmp_path)
+    for name in ("gone", "kept"):
+        place = folders.attempt("j", 1) / "inputs" / name
+        place.mkdir(parents=True)
+        (place / "bundle.json").write_text(json.dumps({"uuid": name}))
+        (place / "bytes").write_text(name)
+    assert folders.forget_inputs({"gone"}) == [folders.attempt("j", 1) / "inputs" / "gone"]
+    assert [path.name for path in (folders.attempt("j", 1) / "inputs").iterdir()] == ["kept"]
+
+
+def test_a_checkpoint_that_somebody_removed_is_begun_without(tmp_path: Path) -> None:
+    folders = JobFolders(tmp_path)
+    folders.lay_resume("j", 2, "1-5")
+    assert not (folders.attempt("j", 2) / "resume").exists()

@@ -1,12 +1,15 @@
 """The scheduler on both databases with real processes: what is killed comes back, and nothing runs twice."""
 
 import json
+import os
+import signal
 import time
 
 import pytest
 
 from seedbed.base.errors import Conflict
 from seedbed.base.resources import Resources
+from seedbed.runtime.executors.local import LocalExecutor
 from seedbed.runtime.executors.protocol import AttemptSpec
 from seedbed.runtime.jobs.collector import OutOfPlace
 from seedbed.runtime.jobs.lease import LeaseLost
@@ -357,3 +360,29 @@ def test_what_a_worker_writes_wrongly_is_passed_over(service: Service) -> None:
     job = service.finish(service.submit(code))
     assert job.state is State.DONE and job.doing == "xy"
     assert [(m.name, m.value) for m in service.queue.metrics(job.id)] == [("ok", 2.0)]
+
+
+def test_jobs_at_once_get_gpus_of_their_own(service: Service) -> None:
+    service.executor = service.scheduler.executor = LocalExecutor(cpus=4, memory=4 << 30, gpus=3)
+    sizes = (2, 1, 1)
+    jobs = [service.submit(params=SLOW, resources=Resources(1.0, 64 << 20, gpus)) for gpus in sizes]
+    service.until_state(jobs[1], State.RUNNING)
+    given = [service.attempt(job).gpu_ids for job in jobs[:2]]
+    assert given == [(0, 1), (2,)]
+    assert service.queue.get(jobs[2].id).state is State.WAITING
+    service.queue.cancel(jobs[0].id)
+    service.until_state(jobs[2], State.RUNNING)
+    assert service.attempt(jobs[2]).gpu_ids == (0,)
+    for job in jobs[1:]:
+        service.queue.cancel(job.id)
+        service.finish(job)
+
+
+def test_an_attempt_that_the_machine_stopped_goes_on_without_a_failure(service: Service) -> None:
+    job = service.submit(params={"to": 40, "pause": 0.02})
+    service.until_step(job, 2)
+    os.kill(service.attempt(job).handle["supervisor"]["pid"], signal.SIGTERM)
+    done = service.finish(job)
+    assert (done.state, done.failures, done.preemptions) == (State.DONE, 0, 0)
+    assert [a.reason for a in service.queue.attempts(job.id)] == ["The machine asked it to stop", ""]
+    assert service.numbers(job) == tuple(range(40))

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,8 +71,8 @@ class JobFolders:
                 shutil.rmtree(path, ignore_errors=True)
 
     def lay_resume(self, job: str, fence: int, checkpoint: str) -> None:
-        """Give an attempt the checkpoint to go on from."""
-        if checkpoint:
+        """Give an attempt the checkpoint to go on from; one that somebody removed by hand is begun without."""
+        if checkpoint and self.checkpoint(job, checkpoint).is_dir():
             link_tree(self.checkpoint(job, checkpoint), self.attempt(job, fence) / "resume")
 
     def tidy(self, job: str, fence: int, *, failed: bool) -> None:
@@ -79,6 +80,17 @@ class JobFolders:
         folder = self.attempt(job, fence)
         for name in _SCRATCH if failed else (*_SCRATCH, *KEPT_BY_A_FAILED_ATTEMPT):
             shutil.rmtree(folder / name, ignore_errors=True)
+
+    def forget_inputs(self, uuids: Collection[str]) -> list[Path]:
+        """Remove bundles from the inputs that failed attempts keep, because they were deleted; what was removed."""
+        found = [path.parent for path in self.root.glob("*/*/inputs/*/bundle.json") if _uuid(path) in uuids]
+        for folder in found:
+            shutil.rmtree(folder, ignore_errors=True)
+        return found
+
+
+def _uuid(sheet: Path) -> str:
+    return str(read_json(sheet).get("uuid", ""))
 
 
 def link_tree(source: Path, target: Path) -> None:

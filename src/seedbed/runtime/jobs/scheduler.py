@@ -81,13 +81,20 @@ class Scheduler:
         while not stop.is_set():
             try:
                 busy = self.tick()
-                news = self.queue.events.wait(cursor, _LOOK if busy else _REST, kinds=("job.",))
-                cursor = news[-1].number if news else cursor
+                cursor = self._rest(cursor, _LOOK if busy else _REST, stop)
             except Exception:
                 _log.exception("A turn of the scheduler failed; the next one begins anew.")
                 stop.wait(_REST)
         renewer.join()
         self.lease.release()
+
+    def _rest(self, cursor: int, seconds: float, stop: threading.Event) -> int:
+        """Wait for news of jobs, in short pieces, so that a wish to stop is heard; the cursor after the news."""
+        for _ in range(round(seconds / _LOOK)):
+            news = self.queue.events.wait(cursor, _LOOK, kinds=("job.",))
+            if news or stop.is_set():
+                return news[-1].number if news else cursor
+        return cursor
 
     def _renew(self, stop: threading.Event) -> None:
         """Keep the lease through long turns; it is `tick` that takes it."""

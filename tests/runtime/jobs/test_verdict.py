@@ -1,0 +1,79 @@
+"""What becomes of a job whose attempt has ended: every way to end, for every wish."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seedbed.runtime.executors.protocol import Exited, Lost
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.spec import JobSpec
+from seedbed.runtime.jobs.states import TRANSITIONS, State
+from seedbed.runtime.jobs.verdict import judge
+
+
+def job(wish: str = "", failures: int = 0, retries: int = 2) -> Job:
+    state = State.STOPPING if wish else State.RUNNING
+    numbers: dict[str, Any] = dict.fromkeys(("position", "fence", "preemptions", "not_before", "step_now"), 0)
+    numbers |= dict.fromkeys(("step_total", "submitted", "started", "ended"), 0)
+    words = dict.fromkeys(("id", "name", "flow", "reason", "doing", "key", "checkpoint"), "")
+    spec = JobSpec("s", retries=retries, timeout=5.0)
+    return Job(**numbers, **words, spec=spec, state=state, failures=failures, wish=wish, outputs={})
+
+
+ENDS = [Exited(0), Exited(1), Exited(75), Exited(137, 9), Exited(143, 15), Exited(137, 9, "Too much."), Lost("x")]
+    Exited(0),
+    Exited(1),
+    Exited(75),
+    Exited(137, 9),
+    Exited(143, 15),
+    Exited(137, 9, "Too much memory."),
+    Lost("x"),
+]
+
+
+@given(st.sampled_from(["", "cancel", "preempt", "timeout"]), st.sampled_from(ENDS), st.integers(0, 3))
+def test_every_verdict_is_a_step_that_the_table_of_states_has(wish: str, end: Exited | Lost, failures: int) -> None:
+    before = job(wish, failures)
+    verdict = judge(before, end, {})
+    assert verdict.state in TRANSITIONS[before.state]
+    assert verdict.reason or verdict.outcome in ("done", "cancelled")
+    assert not (verdict.failure and failures >= 2 and verdict.state is State.WAITING)  # retries end
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_cancelled_job_ends_as_cancelled_however_its_attempt_ended(end: Exited | Lost) -> None:
+    assert judge(job("cancel"), end, {}).state is State.CANCELLED
+
+
+@pytest.mark.parametrize("end", [Exited(75), Exited(137, 9, "Killed after its grace."), Exited(143, 15), Lost("x")])
+def test_a_preempted_job_goes_to_the_head_without_a_failure(end: Exited | Lost) -> None:
+    verdict = judge(job("preempt"), end, {})
+    assert (verdict.state, verdict.head, verdict.preemption, verdict.failure) == (State.WAITING, True, True, False)
+
+
+def test_a_job_that_fails_while_it_makes_room_has_failed() -> None:
+    verdict = judge(job("preempt"), Exited(1), {"message": "No.", "code": "invalid-input"})
+    assert (verdict.state, verdict.reason) == (State.FAILED, "No.")
+
+
+def test_a_job_that_finished_before_it_heard_the_wish_is_done() -> None:
+    assert judge(job("preempt"), Exited(0), {}).state is State.DONE
+    assert judge(job("timeout"), Exited(0), {}).state is State.DONE
+
+
+@pytest.mark.parametrize(
+    ("end", "error", "state"),
+    [
+        (Exited(1), {}, State.WAITING),
+        (Exited(1), {"code": "unavailable", "message": "The hub is away."}, State.WAITING),
+        (Exited(1), {"code": "not-found", "message": "No such column."}, State.FAILED),
+        (Exited(137, 9), {}, State.WAITING),
+        (Exited(137, 9, "It used too much memory."), {}, State.FAILED),
+        (Lost("gone"), {}, State.WAITING),
+    ],
+)
+def test_what_may_go_better_next_time_is_tried_again(end: Exited | Lost, error: dict[str, str], state: State) -> None:
+    assert judge(job(), end, error).state is state
+    assert judge(job(failures=2), end, error).state is State.FAILED
