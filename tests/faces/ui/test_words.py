@@ -36,11 +36,11 @@ def test_how_long_ago(seconds, text):
 
 def test_a_waiting_job_says_why():
     job = replace(WAITING, reason="2 cpus are needed and 1 is free.")
-    assert words.answer_of(job, NOW) == "train leaves waits: 2 cpus are needed and 1 is free."
+    assert words.answer_of(job, NOW) == "It waits. 2 cpus are needed and 1 is free."
 
 
 def test_a_running_job_says_how_far_it_is_and_how_long_it_will_take():
-    assert words.answer_of(RUNNING, NOW) == "train leaves is running: learning, 100 of 400; about 3 min left."
+    assert words.answer_of(RUNNING, NOW) == "It is running: learning, 100 of 400; about 3 min left."
     assert words.progress_of(RUNNING, NOW) == "learning, 100 of 400, about 3 min left"
 
 
@@ -55,7 +55,7 @@ def test_a_job_that_does_not_say_how_far_it_is_has_no_share():
 @pytest.mark.parametrize("state", list(State))
 def test_every_state_has_its_sentence(state):
     sentence = words.answer_of(replace(RUNNING, state=state, ended=NOW), NOW)
-    assert sentence.startswith("train leaves") and sentence.endswith(".")
+    assert sentence[0].isupper() and sentence.endswith(".")
 
 
 def test_the_ending_of_a_failed_job_says_why():
@@ -67,3 +67,15 @@ def test_the_ending_of_a_failed_job_says_why():
 @pytest.mark.parametrize(("share", "text"), [(1.0, "100 %"), (0.915, "91.5 %"), (0.5, "50 %"), (0.0, "0 %")])
 def test_percent(share, text):
     assert words.percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(1, "5 s"), (52, "50 s"), (57, "1 min"), (757, "13 min"), (5300, "88 min"), (9000, "2 h")]
+)
+def test_the_time_that_is_left_is_told_roughly(seconds, text):
+    assert words.roughly(seconds) == text
+
+
+@pytest.mark.parametrize(("text", "told"), [("no room", "no room."), ("Why? ", "Why?"), ("", ""), ("done.", "done.")])
+def test_a_reason_becomes_a_sentence(text, told):
+    assert words.sentence(text) == told

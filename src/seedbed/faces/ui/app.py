@@ -41,7 +41,7 @@ def mount(app: FastAPI, platform: Platform) -> None:
     ui.run_with(
         app,
         title="Seedbed",
-        favicon=theme.ASSETS / "favicon.svg",
+        favicon=theme.favicon(),
         dark=None,
         language="en-US",
         tailwind=False,

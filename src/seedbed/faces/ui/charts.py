@@ -91,14 +91,11 @@ def confusion(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> Option
     axis = {"type": "category", "data": names, "splitArea": {"show": False}, "axisLine": _NO, "axisTick": _NO}
     return {
         **_base(),
-        "grid": {"left": 8, "right": 8, "top": 30, "bottom": 8, "containLabel": True},
+        "grid": {"left": 8, "right": 8, "top": 8, "bottom": 8, "containLabel": True},
         "tooltip": {"show": False},
         "xAxis": {
             **axis,
             "position": "top",
-            "name": "the model says",
-            "nameLocation": "start",
-            "nameTextStyle": {**_FONT, "align": "right", "padding": [0, 10, 0, 0]},
             "axisLabel": {**_FONT, "interval": 0, "rotate": 35 if len(names) > 4 else 0},
         },
         "yAxis": {**axis, "inverse": True, "axisLabel": {**_FONT, "interval": 0}},

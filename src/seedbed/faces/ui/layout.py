@@ -50,7 +50,7 @@ def frame(visit: Visit, title: str, *, crumbs: Sequence[tuple[str, str]] = ()) -
     link("Skip to the content", "#main", "skip")
     with box(classes="frame"):
         _side(visit)
-        with box("main", id="main", tabindex="-1"):
+        with box(classes="content", id="main", tabindex="-1"):
             with box("header", "top"):
                 if crumbs:
                     with box("nav", "crumbs", aria_label="Where this is"):
@@ -66,7 +66,7 @@ def frame(visit: Visit, title: str, *, crumbs: Sequence[tuple[str, str]] = ()) -
 
 
 def _side(visit: Visit) -> None:
-    with box("nav", "side", aria_label="Main"):
+    with box(classes="aside"), box("nav", "side", aria_label="Main"):
         with box("a", "brand", href="/", aria_label="Seedbed, first page"):
             icon("sprout")
             words("Seedbed", "span")
@@ -129,14 +129,13 @@ def _teller(visit: Visit) -> Refresh:
 
     async def tell(events: Sequence[Event]) -> None:
         for event in events:
-            if event.kind not in ENDINGS:
+            if event.kind not in ENDINGS or event.data.get("owner") != visit.by.id:
                 continue
             try:
                 job = await visit.shared(visit.platform.jobs.get, event.subject)
             except NotFound:
                 continue
-            if job.owner in (visit.by.id, visit.by.name):
-                options = {"href": path("jobs", job.id), "state": job.state, "tag": job.id}
-                ui.run_javascript(f"seedbed.tell({dumps(say.ending_of(job))}, {dumps(options)})")
+            options = {"href": path("jobs", job.id), "state": job.state, "tag": job.id}
+            ui.run_javascript(f"seedbed.tell({dumps(say.ending_of(job))}, {dumps(options)})")
 
     return tell

@@ -34,7 +34,7 @@ def _document(title: str, message: str, hint: str, status: int, more: str = "") 
     return HTMLResponse(
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title} · Seedbed</title>{head()}'
-        f'</head><body><main style="margin: 8vh auto; max-width: 640px"><h1>{title}</h1>'
+        f'</head><body><main class="content" style="margin: 8vh auto; max-width: 640px"><h1>{title}</h1>'
         f'<p class="lead">{escape(message)}</p>{more}{hint}<p><a class="button main" href="/">Go to the first page</a>'
         f"</p></main></body></html>",
         status,

@@ -75,6 +75,12 @@ def mistakes_in_words(facts: Mapping[str, Any]) -> str:
     return f"Its most frequent mistake: {plural(count, 'image')} of {true} called {called}."
 
 
+def images_of(bundle: Bundle) -> int:
+    """How many images a data set has."""
+    array = bundle.arrays.get("images")
+    return len(array.items) if array else 0
+
+
 def scalar(bundle: Bundle, name: str) -> Any:
     """The single value of an array, or None."""
     array = bundle.arrays.get(name)

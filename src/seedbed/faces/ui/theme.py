@@ -33,6 +33,11 @@ def icon(name: str) -> str:
     return f'<svg viewBox="0 0 24 24" aria-hidden="true" focusable="false">{_ICONS[name]}</svg>'
 
 
+def favicon() -> str:
+    """The little picture of a browser's tab, inline: one request less."""
+    return (ASSETS / "favicon.svg").read_text()
+
+
 def head() -> str:
     """What goes into every page's head; the theme is set before anything is painted."""
     script, style = (_address(name) for name in ("seedbed.js", "seedbed.css"))

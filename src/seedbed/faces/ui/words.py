@@ -1,7 +1,10 @@
 """Times, amounts and states in words. Pure functions, so that every sentence of a page can be tested."""
 
+import json
 from datetime import datetime
+from typing import Any
 
+from seedbed.assets.access.roles import SOLO, Identity
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
@@ -37,6 +40,15 @@ def duration(seconds: float) -> str:
     return f"{plural(whole // 86400, 'day')} {whole % 86400 // 3600} h"
 
 
+def roughly(seconds: float) -> str:
+    """How long it will take, no more exactly than anybody can know."""
+    if seconds < 55:
+        return f"{max(5 * round(seconds / 5), 5)} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    return f"{round(seconds / 3600)} h"
+
+
 def ago(then: float, now: float) -> str:
     """How long ago, roughly: 'just now', '3 minutes ago'."""
     for size, unit in _UNITS:
@@ -55,6 +67,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %".replace(".0 %", " %")
 
 
+def value_of(value: Any) -> str:
+    """A parameter's value: texts as they are, the rest as JSON writes it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def kind_of(kind: str) -> str:
     """A bundle's kind as people say it."""
     return _KINDS.get(kind, kind)
@@ -68,6 +85,13 @@ def title_of(job: Job) -> str:
 def state_of(job: Job) -> str:
     """The word on its badge."""
     return _STATES[State(job.state)]
+
+
+def owner_of(job: Job, reader: Identity) -> str:
+    """Whose it is, in the eyes of somebody; nothing where there is only one person."""
+    if not job.owner or job.owner == SOLO.id:
+        return ""
+    return "yours" if job.owner == reader.id else "somebody else's"
 
 
 def share_of(job: Job) -> float | None:
@@ -93,7 +117,7 @@ def progress_of(job: Job, now: float) -> str:
             parts.append(f"{job.step_now:,} of {job.step_total:,}")
         left = left_of(job, now)
         if left is not None:
-            parts.append(f"about {duration(left)} left")
+            parts.append(f"about {roughly(left)} left")
         return ", ".join(parts)
     if job.state == State.DONE:
         return job.reason or (f"took {duration(job.ended - job.started)}" if job.started else "answered from the store")
@@ -102,23 +126,28 @@ def progress_of(job: Job, now: float) -> str:
 
 def answer_of(job: Job, now: float) -> str:
     """The sentence at the top of a job's page."""
-    name = title_of(job)
     match State(job.state):
         case State.WAITING:
-            return f"{name} waits: {job.reason}" if job.reason else f"{name} waits for its turn."
+            return f"It waits. {sentence(job.reason)}" if job.reason else "It waits for its turn."
         case State.STARTING:
-            return f"{name} is starting."
+            return "It is starting."
         case State.RUNNING:
             return _running(job, now)
         case State.STOPPING:
-            return f"{name} was asked to stop; it keeps its state and ends within its grace period."
+            return "It was asked to stop: it puts its state away and ends within its grace period."
         case State.DONE:
-            how = f"done in {duration(job.ended - job.started)}" if job.started else "done, answered from the store"
-            return f"{name} is {how}."
+            how = f"in {duration(job.ended - job.started)}" if job.started else "at once, answered from the store"
+            return f"Done {how}, {ago(job.ended, now)}."
         case State.FAILED:
-            return f"{name} has failed: {job.reason}" if job.reason else f"{name} has failed."
+            return f"It failed: {sentence(job.reason)}" if job.reason else "It failed."
         case State.CANCELLED:
-            return f"{name} was cancelled." + (f" {job.reason}" if job.reason else "")
+            return f"It was cancelled {ago(job.ended, now)}. {sentence(job.reason)}".rstrip()
+
+
+def sentence(text: str) -> str:
+    """The text with a full stop, as sentences have one."""
+    text = text.strip()
+    return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def ending_of(job: Job) -> str:
@@ -127,16 +156,16 @@ def ending_of(job: Job) -> str:
         case State.DONE:
             return f"{title_of(job)} is done."
         case State.FAILED:
-            return f"{title_of(job)} has failed: {job.reason}" if job.reason else f"{title_of(job)} has failed."
+            return (
+                f"{title_of(job)} has failed: {sentence(job.reason)}" if job.reason else f"{title_of(job)} has failed."
+            )
         case _:
             return f"{title_of(job)} was cancelled."
 
 
 def _running(job: Job, now: float) -> str:
-    sentence = f"{title_of(job)} is running"
-    if job.doing:
-        sentence += f": {job.doing}"
+    parts = [f"It is running: {job.doing}" if job.doing else "It is running"]
     if job.step_total > 0:
-        sentence += f", {job.step_now:,} of {job.step_total:,}"
+        parts.append(f"{job.step_now:,} of {job.step_total:,}")
     left = left_of(job, now)
-    return sentence + (f"; about {duration(left)} left." if left is not None else ".")
+    return ", ".join(parts) + (f"; about {roughly(left)} left." if left is not None else ".")

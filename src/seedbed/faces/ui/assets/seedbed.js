@@ -116,10 +116,16 @@
     else if (event.target.matches("dialog")) event.target.close(); // a click beside the box
   }
 
+  // a log that is read at its end stays at its end
+  function toEnd(id) {
+    const log = document.getElementById(id);
+    if (log && !log.matches(":focus")) log.scrollTop = log.scrollHeight;
+  }
+
   applyTheme();
   system.addEventListener("change", applyTheme);
   window.addEventListener("storage", applyTheme); // another tab chose
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", onClick);
-  window.seedbed = { toast, tell, ready: () => { applyTheme(); showBell(); } };
+  window.seedbed = { toast, tell, toEnd, ready: () => { applyTheme(); showBell(); } };
 })();

@@ -1,6 +1,5 @@
 """One bundle: what is in it, files to take away, tags, versions, where it comes from."""
 
-import json
 import time
 from collections.abc import Sequence
 
@@ -16,6 +15,7 @@ from seedbed.faces.ui.parts.outcome import outcome
 from seedbed.faces.ui.site import Visit, page
 
 _FILES, _ITEMS, _VERSIONS = 60, 12, 20
+_PLAIN = (ArrayType.INT, ArrayType.FLOAT, ArrayType.STR, ArrayType.BOOL)
 _SHOWN_WELL = {"report", "predictions", "data-set", "labels", "model", "download"}
 
 
@@ -28,7 +28,7 @@ async def bundle(visit: Visit, ref: str) -> None:
         lead.set_text(_answer(found))
         if found.kind in _SHOWN_WELL:
             with card("What it says"):
-                await outcome(visit, found)
+                await outcome(visit, found, named=False)
         await _lineage(visit, found)
         with card("What is in it"):
             _arrays(found)
@@ -69,12 +69,19 @@ async def _lineage(visit: Visit, found: Bundle) -> None:
 def _arrays(found: Bundle) -> None:
     if not found.arrays:
         words("Nothing.", "p", "soft")
+    single = {name: array for name, array in found.arrays.items() if len(array.items) == 1 and array.type in _PLAIN}
+    facts({name: _number(array.items[0]) for name, array in single.items()})
     for name, array in found.arrays.items():
-        with box("section", "stack tight"):
-            with box(classes="row"):
-                words(name, "h3")
-                words(f"{say.plural(len(array.items), 'item')} of type {array.type}", "span", "soft small")
-            _array(found, name, array)
+        if name not in single:
+            with box("section", "stack tight"):
+                with box(classes="row"):
+                    words(name, "h3")
+                    words(f"{say.plural(len(array.items), 'item')} of type {array.type}", "span", "soft small")
+                _array(found, name, array)
+
+
+def _number(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _array(found: Bundle, name: str, array: Array) -> None:
@@ -114,7 +121,7 @@ async def _facts(visit: Visit, found: Bundle) -> None:
             for name, value in found.tags.items():
                 link(f"{name}={value}", path("bundles", tag=f"{name}={value}"), "tag")
     pairs = {"made": say.moment(found.created), "size": show_size(found.size or sum(one.size for one in found.files))}
-    pairs |= {name: json.dumps(value, ensure_ascii=False) for name, value in found.lineage.params.items()}
+    pairs |= {name: say.value_of(value) for name, value in found.lineage.params.items()}
     facts({**pairs, "uuid": found.uuid, "key": found.key or "none: it was not computed", "content": found.digest})
     if found.lineage.job:
         with box(classes="row"):

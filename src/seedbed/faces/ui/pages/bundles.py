@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from seedbed.assets.access.roles import Role
 from seedbed.assets.store.bundle import Bundle
@@ -10,25 +11,18 @@ from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, card, empty, link, path, table, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.site import Visit, page
+from seedbed.flows.kinds import KINDS
 
 _PAGE = 50
+_LOOKED_THROUGH = 1000  # bundles, for a part of a name
 
 
 @page("/bundles", role=Role.VIEWER)
 async def bundles(visit: Visit, q: str = "", kind: str = "", tag: str = "", all: str = "", offset: int = 0) -> None:
     """A form of the browser's own, so that every search has an address."""
     offset = max(offset, 0)
-    name, _, value = tag.partition("=")
-    found = await visit.ask(
-        visit.platform.bundles.find,
-        q,
-        kind=kind,
-        tags={name: value} if name else {},
-        all_versions=bool(all),
-        limit=_PAGE + 1,
-        offset=offset,
-    )
-    kinds = sorted(visit.platform.kinds().get("kinds", {}))
+    found = await _find(visit, q, kind, tag, offset, every=bool(all))
+    kinds = sorted(KINDS)
     with frame(visit, "Bundles") as lead:
         lead.set_text(_lead(found, q, kind, tag, offset))
         _search(q, kind, tag, bool(all), kinds)
@@ -45,6 +39,17 @@ async def bundles(visit: Visit, q: str = "", kind: str = "", tag: str = "", all:
                 "Data sets, labels, models and reports appear here as jobs make them. Add files yourself with:",
                 "seedbed store add FILE --name NAME",
             )
+
+
+async def _find(visit: Visit, q: str, kind: str, tag: str, offset: int, *, every: bool) -> list[Bundle]:
+    """By the whole name; where nothing has that name, by a part of it among the newest."""
+    name, _, value = tag.partition("=")
+    asked: dict[str, Any] = {"kind": kind, "tags": {name: value} if name else {}, "all_versions": every}
+    found = await visit.ask(visit.platform.bundles.find, q, **asked, limit=_PAGE + 1, offset=offset)
+    if found or not q:
+        return found
+    newest = await visit.ask(visit.platform.bundles.find, **asked, limit=_LOOKED_THROUGH)
+    return [one for one in newest if q.lower() in one.name.lower()][offset : offset + _PAGE + 1]
 
 
 def _lead(found: Sequence[Bundle], q: str, kind: str, tag: str, offset: int) -> str:
@@ -96,8 +101,8 @@ def _rows(found: Sequence[Bundle]) -> None:
                 with box("td"):
                     for name, value in bundle.tags.items():
                         link(f"{name}={value}", path("bundles", tag=f"{name}={value}"), "tag")
-                words(say.ago(bundle.created, now), "td", "soft", title=say.moment(bundle.created))
-                words(show_size(bundle.size or sum(link.size for link in bundle.files)), "td", "soft number")
+                words(say.ago(bundle.created, now), "td", "soft keep", title=say.moment(bundle.created))
+                words(show_size(bundle.size or sum(link.size for link in bundle.files)), "td", "soft number keep")
 
 
 def _pages(q: str, kind: str, tag: str, every: str, offset: int, *, more: bool) -> None:

@@ -46,9 +46,10 @@ async def data_set(visit: Visit, ref: str, offset: int = 0) -> None:
     numbers = summary["statistics"]
     with frame(visit, summary["name"], crumbs=[("Data sets", "/data")]) as lead:
         lead.set_text(_answer(numbers, summary["findings"]))
-        with card("What to look at") if summary["findings"] else box():
-            for finding in summary["findings"]:
-                words(finding["sentence"], "p", f"note {_NOTES.get(finding['severity'], '')}")
+        if summary["findings"]:
+            with card("What to look at"):
+                for finding in summary["findings"]:
+                    words(finding["sentence"], "p", f"note {_NOTES.get(finding['severity'], '')}")
         with box(classes="two"):
             if numbers["classes"]:
                 with card("Images per class"):

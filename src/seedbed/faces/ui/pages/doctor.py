@@ -20,14 +20,15 @@ async def doctor(visit: Visit) -> None:
     checks = await visit.ask(lambda *, by: _examine(visit.platform, by))
     with frame(visit, "Is this machine fit?") as lead:
         lead.set_text(_answer(checks))
-        with card("What was looked at"), box("ul", "stack"):
+        with card("What was looked at"), box("ul", "jobs checks"):
             for check in sorted(checks, key=lambda one: _ORDER.index(one.ok)):
                 _line(check)
 
 
 def _examine(platform: Platform, by: Identity) -> list[Check]:
     by.require(Role.OPERATOR)
-    return platform.doctor()
+    # whoever reads this page has reached the server: that its port is taken is as it should be
+    return [check for check in platform.doctor() if check.name != "port"]
 
 
 def _answer(checks: Sequence[Check]) -> str:

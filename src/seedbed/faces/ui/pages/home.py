@@ -34,7 +34,7 @@ async def home(visit: Visit) -> None:
         if data:
             _data(data)
         with card("Recent jobs") as recent:
-            listed = JobList(jobs, "No job has run yet.")
+            listed = JobList(jobs, "No job has run yet.", visit.by)
             with box(classes="row"):
                 link("Everything in the queue", "/queue")
         recent.set_visibility(bool(jobs or projects or data))

@@ -53,7 +53,7 @@ class JobPage:
         with box(classes="stack"):
             with box(classes="row"):
                 self._badge = StateBadge(say.state_of(self.job))
-                words(_about(self.job), "span", "soft small")
+                words(_about(self.job, self._visit.by), "span", "soft small")
             self._bar = Progress(say.share_of(self.job), "Progress")
             self._actions = box(classes="actions")
         self._results = card("What came out")
@@ -83,7 +83,7 @@ class JobPage:
         metrics: Metrics = await self._visit.shared(self._visit.platform.jobs.metrics, job.id)
         self._curves.show(of_one(metrics))
         self._curves_card.set_visibility(any(len(points) > 1 for points in metrics.values()))
-        await self._log.show()
+        await self._log.show(job.fence)
         if self._drawn != job.state:
             self._drawn = job.state
             self._show_actions()
@@ -175,6 +175,7 @@ class Log:
     def __init__(self, visit: Visit, job_id: str) -> None:
         self._visit = visit
         self._job = job_id
+        self._fence = 0
         self._offset = 0
         self._text = ""
 
@@ -182,22 +183,20 @@ class Log:
         """An empty place."""
         self._place = words("Nothing was printed yet.", "pre", "log", tabindex="0", role="log", aria_label="Log")
 
-    async def show(self) -> None:
-        """Add what came since."""
+    async def show(self, fence: int) -> None:
+        """Add what came since; a new attempt begins anew."""
+        if fence != self._fence:
+            self._fence, self._offset, self._text = fence, 0, ""
         fresh = await self._visit.ask(lambda *, by: self._read(by))
         if fresh:
             self._text = "\n".join((self._text + fresh).split("\n")[-_LINES:])
             self._place.set_text(self._text)
-            ui.run_javascript(f"{{ const log = getHtmlElement({self._place.id}); log.scrollTop = log.scrollHeight; }}")
+            ui.run_javascript(f"seedbed.toEnd({self._place.html_id!r})")
 
     def _read(self, by: Identity) -> str:
         pieces: list[str] = []
         for _ in range(_PIECES):
-            text, following = self._visit.platform.jobs.logs(self._job, by=by, offset=self._offset)
-            if following < self._offset:  # a new attempt has a new log
-                self._text, self._offset = "", 0
-                continue
-            self._offset = following
+            text, self._offset = self._visit.platform.jobs.logs(self._job, by=by, offset=self._offset)
             if not text:
                 break
             pieces = [*pieces, text][-2:]
@@ -213,14 +212,9 @@ def _keep_head(section: ui.element) -> None:
         child.delete()
 
 
-def _about(job: Job) -> str:
+def _about(job: Job, by: Identity) -> str:
     kind = "trial and error" if job.cls == "te" else "best effort"
-    parts = [
-        f"step {job.step}",
-        kind,
-        f"asked for by {job.owner}" if job.owner else "",
-        say.ago(job.submitted, time.time()),
-    ]
+    parts = [f"step {job.step}", kind, say.owner_of(job, by), f"submitted {say.ago(job.submitted, time.time())}"]
     return " · ".join(part for part in parts if part)
 
 
@@ -229,7 +223,7 @@ def _asked(job: Job) -> dict[str, str]:
     room = f"{spec.resources.cpus:g} cpus, {show_size(spec.resources.memory)} of memory"
     if spec.resources.gpus:
         room += f", {say.plural(spec.resources.gpus, 'gpu')}"
-    pairs = {name: json.dumps(value, ensure_ascii=False) for name, value in spec.params.items()}
+    pairs = {name: say.value_of(value) for name, value in spec.params.items()}
     pairs |= {f"input {name}": value for name, value in spec.inputs.items()}
     return {
         **pairs,

@@ -9,17 +9,17 @@ from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Event
 from seedbed.base.errors import NotFound
 from seedbed.faces.ui import words as say
-from seedbed.faces.ui.elements import box, card, empty, link, path, table, words
+from seedbed.faces.ui.elements import box, card, link, path, table, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.bars import bars
 from seedbed.faces.ui.parts.joblist import JobList
-from seedbed.faces.ui.results import scalar, texts
+from seedbed.faces.ui.results import images_of, texts
 from seedbed.faces.ui.site import Visit, page
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
-_JOBS, _MODELS, _IMAGES = 12, 10, 16
+_JOBS, _MODELS, _IMAGES = 12, 10, 12
 
 
 @page("/projects/{ref}", role=Role.VIEWER)
@@ -49,7 +49,7 @@ async def project(visit: Visit, ref: str) -> None:
         with card("Models"):
             _models(models, len(labels))
         with card("Jobs"):
-            listed = JobList(jobs, "No job has run for this project yet.")
+            listed = JobList(jobs, "No job has run for this project yet.", visit.by)
 
     async def refresh(_: Sequence[Event]) -> None:
         current = await visit.shared(visit.platform.jobs.list, project=found.id, limit=_JOBS)
@@ -79,22 +79,19 @@ def _images(data: Bundle | None) -> None:
         words("No images yet. Bring a folder of them:", "p", "soft")
         words("seedbed data add IMAGES --project NAME", "code")
         return
-    images = int(scalar(data, "images") or 0)
+    images = images_of(data)
     words(f"{say.plural(images, 'image')} of {data.name}.", "p")
     shown = range(min(images, _IMAGES))
-    thumbs.grid([thumbs.Thumb(thumbs.address(data.uuid, index, 128), "") for index in shown])
+    thumbs.grid([thumbs.Thumb(thumbs.address(data.uuid, index, 128), "") for index in shown], "little")
     with box(classes="row"):
         link("All images and findings", path("data", data.uuid), "button")
 
 
 def _models(models: Sequence[Bundle], labels: int) -> None:
     if not models:
-        empty(
-            "sprout",
-            "No model yet",
-            f"Train one with the {say.plural(labels, 'label')} that are there:",
-            "seedbed train",
-        )
+        words(f"None yet. Train one with the {say.plural(labels, 'label')} that are there:", "p", "soft")
+        with box():
+            words("seedbed train DATA --project NAME", "code")
         return
     with table(["Model", "Tells apart", "Made"], "stacked"):
         for model in models:

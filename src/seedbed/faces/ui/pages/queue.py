@@ -62,11 +62,11 @@ async def queue(visit: Visit) -> None:
     first = await now()
     with frame(visit, "Queue") as lead:
         with card("Running"):
-            running = JobList(first.running, "Nothing is running.")
+            running = JobList(first.running, "Nothing is running.", visit.by)
         with card("Waiting", aside="in the order in which they start"):
-            waiting = JobList(first.waiting, "Nothing waits: a job that is submitted now starts at once if it fits.")
+            waiting = JobList(first.waiting, "Nothing waits: a new job starts at once if it fits.", visit.by)
         with card("Ended lately"):
-            ended = JobList(first.ended, "Nothing has ended yet. Submit a job: seedbed jobs submit STEP.")
+            ended = JobList(first.ended, "Nothing has ended yet. Submit a job: seedbed jobs submit STEP.", visit.by)
             with box(classes="row"):
                 link("Compare learning curves", "/compare")
         lead.set_text(first.sentence)

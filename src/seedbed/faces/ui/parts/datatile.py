@@ -6,12 +6,12 @@ from seedbed.assets.store.bundle import Bundle
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, path, words
 from seedbed.faces.ui.parts import thumbs
-from seedbed.faces.ui.results import scalar, texts
+from seedbed.faces.ui.results import images_of, texts
 
 
 def data_tile(bundle: Bundle) -> None:
     """A link to a data set's page."""
-    images = int(scalar(bundle, "images") or 0)
+    images = images_of(bundle)
     classes = texts(bundle, "classes")
     with box("a", "card tile", href=path("data", bundle.uuid)):
         thumbs.strip(bundle.uuid, images)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from nicegui.element import Element
 
+from seedbed.assets.access.roles import Identity
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import Progress, box, link, path, words
 from seedbed.runtime.jobs.records import Job
@@ -29,11 +30,11 @@ class StateBadge:
 class JobRow:
     """One job in a list."""
 
-    def __init__(self, job: Job, now: float) -> None:
+    def __init__(self, job: Job, now: float, by: Identity) -> None:
         with box("li", "job"):
             with box():
                 link(say.title_of(job), path("jobs", job.id), "name")
-                words(_under(job), classes="under")
+                words(_under(job, by), classes="under")
             self._badge = StateBadge(say.state_of(job))
             with box(classes="going"):
                 self._bar = Progress(0.0, f"Progress of {say.title_of(job)}")
@@ -55,8 +56,9 @@ class JobRow:
 class JobList:
     """Jobs below each other."""
 
-    def __init__(self, jobs: Sequence[Job], nothing: str) -> None:
+    def __init__(self, jobs: Sequence[Job], nothing: str, by: Identity) -> None:
         self._nothing = nothing
+        self._by = by
         self._place: Element = box("ul", "jobs")
         self._rows: dict[str, JobRow] = {}
         self._drawn: list[str] | None = None
@@ -72,11 +74,12 @@ class JobList:
         self._drawn = ids
         self._place.clear()
         with self._place:
-            self._rows = {job.id: JobRow(job, now) for job in jobs}
+            self._rows = {job.id: JobRow(job, now, self._by) for job in jobs}
             if not jobs:
                 words(self._nothing, "li", "soft")
 
 
-def _under(job: Job) -> str:
+def _under(job: Job, by: Identity) -> str:
     kind = "trial and error" if job.cls == "te" else "best effort"
-    return " · ".join(part for part in (job.step if job.name and job.name != job.step else "", kind, job.owner) if part)
+    step = job.step if job.name and job.name != job.step else ""
+    return " · ".join(part for part in (step, kind, say.owner_of(job, by)) if part)

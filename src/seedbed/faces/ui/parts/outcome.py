@@ -15,7 +15,7 @@ from seedbed.faces.ui.site import Visit
 _SAMPLE = 18
 
 
-async def outcome(visit: Visit, bundle: Bundle) -> None:
+async def outcome(visit: Visit, bundle: Bundle, *, named: bool = True) -> None:
     """One bundle in the way that suits its kind."""
     show = {
         "report": report,
@@ -26,9 +26,10 @@ async def outcome(visit: Visit, bundle: Bundle) -> None:
         "download": download,
     }.get(bundle.kind)
     with box("section", "stack"):
-        with box(classes="row"):
-            words(say.kind_of(bundle.kind), "span", "kind")
-            link(bundle.name, path("bundles", bundle.uuid), "wrap")
+        if named:
+            with box(classes="row"):
+                words(say.kind_of(bundle.kind), "span", "kind")
+                link(bundle.name, path("bundles", bundle.uuid), "wrap")
         if show:
             try:
                 await show(visit, bundle)
@@ -90,7 +91,7 @@ async def _data_of(visit: Visit, bundle: Bundle) -> str:
 
 async def data_set(visit: Visit, bundle: Bundle) -> None:
     """A few images, and the way to all of them."""
-    images = int(results.scalar(bundle, "images") or 0)
+    images = results.images_of(bundle)
     classes, findings = results.texts(bundle, "classes"), int(results.scalar(bundle, "findings") or 0)
     known = f" in {say.plural(len(classes), 'class', 'classes')}" if classes else ", without classes"
     words(f"{say.plural(images, 'image')}{known}; {say.plural(findings, 'finding')} to look at.", "p")

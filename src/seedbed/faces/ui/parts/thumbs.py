@@ -22,9 +22,9 @@ def address(ref: str, index: int, size: int = 192) -> str:
     return path("api", "v1", "data", ref, "images", str(index), "thumbnail", size=str(size))
 
 
-def grid(thumbs: Sequence[Thumb]) -> None:
+def grid(thumbs: Sequence[Thumb], classes: str = "") -> None:
     """The images with their words below. Names come from people: all are escaped, and the markup is sanitised too."""
-    ui.html("".join(_figure(one) for one in thumbs), sanitize=True).classes("thumbs")
+    ui.html("".join(_figure(one) for one in thumbs), sanitize=True).classes(f"thumbs {classes}")
 
 
 def _figure(one: Thumb) -> str:
