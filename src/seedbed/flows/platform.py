@@ -43,7 +43,8 @@ from seedbed.runtime.jobs.scheduler import Scheduler
 from seedbed.runtime.jobs.spec import JobSpec
 
 _log = logging.getLogger(__name__)
-_TURN = 5.0  # seconds after which followers look again without news: notices that did not get through
+_LOOK = 0.5  # seconds after which followers look again without news, and hear that they should stop
+_PAUSE = 5.0  # seconds after something went wrong
 _HOUR = 3600.0
 
 
@@ -164,13 +165,12 @@ class Platform:
 
     def _follow(self, stop: threading.Event) -> None:
         followers = self._followers()
-        cursor = 0
         while not stop.is_set():
             try:
+                cursor = self.events.last()
                 for follower in followers:
                     follower.follow()
-                news = self.events.wait(cursor or self.events.last(), min(_TURN, 1.0), kinds=("job.",))
-                cursor = news[-1].number if news else self.events.last()
+                self.events.wait(cursor, _LOOK, kinds=("job.",))
             except Exception:
                 _log.exception("What follows from events failed; it is tried again.")
-                stop.wait(_TURN)
+                stop.wait(_PAUSE)

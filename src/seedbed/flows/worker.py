@@ -26,6 +26,7 @@ from seedbed.flows.step import Step
 from seedbed.flows.steps import STEPS
 
 DONE, FAILED, STOPPED = 0, 1, 75
+_MOST_PROBLEMS = 5
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def _in_words(error: Exception) -> str:
 
 def _explain(folder: Path, error: SeedbedError) -> None:
     facts = {
-        "message": error.message,
+        "message": " ".join([error.message, *error.problems[:_MOST_PROBLEMS]]),
         "hint": error.hint,
         "problems": list(error.problems),
         "code": error.code,

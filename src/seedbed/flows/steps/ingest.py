@@ -70,7 +70,7 @@ def ingest_images(
         result = METHODS.get("ingest")(
             source,
             place,
-            name=source.name,
+            name="the upload" if source.parent.name == "uploads" else source.name,
             cache_size=params.size,
             limits=Limits(pixels=params.pixel_limit),
             on_progress=progress,

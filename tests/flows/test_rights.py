@@ -1,0 +1,144 @@
+"""Who may do what through the use cases."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from seedbed.assets.access.roles import SOLO, Identity, Role
+from seedbed.assets.projects.labels import LabelEvent
+from seedbed.base.errors import Forbidden, InvalidInput, NotFound
+from seedbed.flows.kinds import Labels
+from seedbed.flows.platform import Platform
+from seedbed.runtime.jobs.spec import JobSpec
+from tests.flows.conftest import count
+
+Person = Callable[..., Identity]
+
+
+@pytest.fixture
+def person(platform: Platform) -> Person:
+    """Somebody with a role, and another role in some projects."""
+
+    def make(name: str, role: Role, **projects: Role) -> Identity:
+        user = platform.users.create(name, role, by=SOLO)
+        for project, held in projects.items():
+            platform.users.add_member(project, user.id, held, by=SOLO)
+        found = platform.users.identify(platform.users.make_token(user.id, "t", by=SOLO))
+        assert found is not None
+        return found
+
+    return make
+
+
+def test_what_belongs_to_a_project_is_not_there_for_others(platform: Platform, person: Person, tmp_path: Path) -> None:
+    project = platform.projects.create("secret", classes=["a", "b"], by=SOLO)
+    job = platform.jobs.submit(count(project="secret"), by=SOLO)
+    draft = Labels.write(tmp_path / "made", {"a": "b"}).draft(name="few", project=project.id)
+    bundle = platform.store.publish(draft)
+    stranger, member = person("eve", Role.TRAINER), person("ada", Role.VIEWER, secret=Role.LABELLER)
+    asked = {
+        "project": lambda by: platform.projects.get("secret", by=by),
+        "job": lambda by: platform.jobs.get(job.id, by=by),
+        "bundle": lambda by: platform.bundles.show(bundle.uuid, by=by),
+        "members": lambda by: platform.users.members("secret", by=by),
+    }
+    for ask in asked.values():
+        ask(member)
+        with pytest.raises(NotFound):
+            ask(stranger)
+    assert platform.jobs.list(by=stranger) == [] and len(platform.jobs.list(by=member)) == 1
+    assert platform.bundles.find(by=stranger) == [] and len(platform.bundles.find(by=member)) == 1
+    assert platform.projects.list(by=stranger) == [] and len(platform.projects.list(by=member)) == 1
+    kinds = {event.kind for event in platform.feed.after(0, by=stranger)[0]}
+    assert not kinds & {"project.created", "job.submitted", "bundle.published", "user.created"}
+    assert "job.submitted" in {event.kind for event in platform.feed.after(0, by=member)[0]}
+    with pytest.raises(InvalidInput, match="cannot be submitted"):
+        platform.jobs.submit(JobSpec("evaluate", inputs={"test": bundle.uuid}), by=stranger)
+
+
+def test_a_role_in_a_project_counts_there_and_nowhere_else(platform: Platform, person: Person) -> None:
+    platform.projects.create("fields", classes=["a"], by=SOLO)
+    labeller = person("ada", Role.VIEWER, fields=Role.LABELLER)
+    said = [LabelEvent("1", "x.jpg", "a", by="somebody else")]
+    assert platform.projects.add_labels("fields", said, by=labeller) == 1
+    assert platform.projects.labels("fields", by=labeller)["x.jpg"].by == "ada"
+    with pytest.raises(Forbidden):
+        platform.projects.add_class("fields", "b", by=labeller)
+    with pytest.raises(Forbidden):
+        platform.jobs.submit(count(project="fields"), by=labeller)
+    with pytest.raises(Forbidden):
+        platform.jobs.submit(count(), by=labeller)
+
+
+def test_the_server_reads_only_its_import_roots_for_members_of_a_team(
+    platform: Platform, person: Person, tmp_path: Path, leaves: Path
+) -> None:
+    trainer = person("ada", Role.TRAINER)
+    for spec in (
+        JobSpec("ingest", params={"source": str(leaves)}),
+        JobSpec("publish-files", params={"paths": [str(tmp_path / "home" / "uploads" / ".." / "seedbed.db")]}),
+    ):
+        with pytest.raises(Forbidden, match="may not read"):
+            platform.jobs.submit(spec, by=trainer)
+    with pytest.raises(Forbidden, match="may not read"):
+        platform.data.add(leaves, name="x", by=trainer)
+    with pytest.raises(Forbidden, match="may not read"):
+        platform.bundles.add([leaves.parent / "leaves-truth.csv"], name="x", by=trainer)
+    with pytest.raises(Forbidden, match="may not read"):
+        given = {"data": "none", "labels": str(leaves.parent / "leaves-truth.csv")}
+        platform.models.start_recipe("few-labels", given, by=trainer)
+    upload = platform.data.upload_folder(by=trainer)
+    (upload / "a.txt").write_text("a")
+    assert platform.jobs.submit(JobSpec("publish-files", params={"paths": [str(upload)]}), by=trainer)
+
+
+def test_an_import_root_opens_its_folder_and_a_link_out_of_it_does_not(
+    platform: Platform, person: Person, tmp_path: Path
+) -> None:
+    root, secret = tmp_path / "shared", tmp_path / "secret"
+    root.mkdir()
+    secret.mkdir()
+    (root / "way-out").symlink_to(secret)
+    (secret / "a.txt").write_text("a")
+    (root / "b.txt").write_text("b")
+    with Platform.open(platform.settings.model_copy(update={"import_roots": (root,)})) as opened:
+        trainer = person("ada", Role.TRAINER)
+        assert opened.bundles.add([root / "b.txt"], name="b", by=trainer)
+        with pytest.raises(Forbidden):
+            opened.bundles.add([root / "way-out" / "a.txt"], name="a", by=trainer)
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.LABELLER, Role.TRAINER])
+def test_running_the_service_is_for_operators(platform: Platform, person: Person, tmp_path: Path, role: Role) -> None:
+    by = person("ada", role)
+    for act in (
+        lambda: platform.bundles.gc(by=by),
+        lambda: platform.bundles.verify(by=by),
+        lambda: platform.contexts.create("c", by=by),
+        lambda: platform.bundles.push(by=by),
+        lambda: platform.backup.backup(tmp_path / "b.tar", by=by),
+        lambda: platform.users.list(by=by),
+        lambda: platform.users.audit(by=by),
+        lambda: platform.users.create("eve", Role.OPERATOR, by=by),
+        lambda: platform.users.set_role("ada", Role.OPERATOR, by=by),
+    ):
+        with pytest.raises(Forbidden):
+            act()
+
+
+def test_people_change_their_own_password_and_tokens_and_nobody_elses(platform: Platform, person: Person) -> None:
+    ada, eve = person("ada", Role.TRAINER), person("eve", Role.TRAINER)
+    platform.users.set_password("ada", "correct horse battery", by=ada)
+    assert platform.users.sign_in("ada", "correct horse battery")
+    for act in (
+        lambda: platform.users.set_password("ada", "another horse battery", by=eve),
+        lambda: platform.users.make_token("ada", "mine", by=eve),
+        lambda: platform.users.tokens("ada", by=eve),
+    ):
+        with pytest.raises(Forbidden):
+            act()
+    (token,) = platform.users.tokens("ada", by=ada)
+    with pytest.raises(NotFound):
+        platform.users.revoke(token.id, by=eve)
+    platform.users.revoke(token.id, by=ada)
