@@ -84,13 +84,6 @@ def team_calls(team: FastAPI) -> Iterator[Callable[[str], httpx.Client]]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """`seedbed up`."""
-    with serving(Path(tmp_path_factory.mktemp("served")) / "home") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def team_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """`seedbed up --team`."""
     with serving(Path(tmp_path_factory.mktemp("team")) / "home", "--team") as running:

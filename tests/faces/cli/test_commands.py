@@ -1,12 +1,11 @@
 """The commands, in process on a home of their own."""
 
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
-from tests.faces.cli.conftest import Seedbed
-
-Asked = Callable[..., Any]
+from tests.faces.cli.conftest import Asked, Seedbed
+from tests.faces.servers import environment, run
 
 
 def test_a_job_runs_within_the_command_that_submits_it(asked: Asked) -> None:
@@ -26,7 +25,7 @@ def test_an_unchanged_step_is_answered_without_a_second_attempt(asked: Asked) ->
 
 def test_a_job_file_is_submitted_whole(asked: Asked, tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"
-    file.write_text("name: from-file\nstep: sleep-and-count\nparams: {steps: 1, seconds: 0.01}\n")
+    file.write_text("name: from-file\nstep: sleep-and-count\nparams: {steps: 1, seconds_per_step: 0.01}\n")
     assert asked("jobs", "submit", str(file))["name"] == "from-file"
 
 
@@ -46,8 +45,8 @@ def test_a_mistake_is_a_sentence_on_stderr_with_the_exit_code_of_the_error(seedb
     assert "none" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_debug_shows_the_traceback(seedbed: Seedbed) -> None:
-    assert "Traceback" in seedbed("jobs", "show", "none", SEEDBED_DEBUG="1").stderr
+def test_debug_shows_the_traceback(home: Path) -> None:
+    assert "Traceback" in run(home, "jobs", "show", "none", SEEDBED_DEBUG="1").stderr
 
 
 def test_every_mistake_of_a_submission_is_named(seedbed: Seedbed) -> None:
@@ -102,7 +101,7 @@ def test_accounts_are_made_and_changed(asked: Asked, seedbed: Seedbed) -> None:
     assert asked("users", "role", "grace", "trainer")["role"] == "trainer"
     assert asked("users", "token", "grace", "--days", "3")["token"].startswith("sb_")
     assert asked("users", "disable", "grace", "--yes")["disabled"] is True
-    assert seedbed("users", "password", "chief", input="another long one 2\nanother long one 2\n").returncode == 0
+    assert seedbed("users", "password", "chief", SEEDBED_NEW_PASSWORD="another long one 2").returncode == 0
     assert {one["name"] for one in asked("users", "list")} == {"chief", "grace"}
     assert any(line["action"] == "user.set-role" for line in asked("users", "audit"))
 
@@ -140,6 +139,8 @@ def test_the_version_is_shown(seedbed: Seedbed) -> None:
     assert seedbed("--version").stdout.startswith("seedbed 0.")
 
 
-def test_completion_knows_the_commands(seedbed: Seedbed) -> None:
-    done = seedbed("", _SEEDBED_COMPLETE="complete_bash", COMP_WORDS="seedbed st", COMP_CWORD="1")
-    assert "store" in done.stdout
+def test_completion_knows_the_commands(home: Path) -> None:
+    program = Path(sys.executable).with_name("seedbed")
+    asked = {"_SEEDBED_COMPLETE": "complete_bash", "COMP_WORDS": "seedbed st", "COMP_CWORD": "1"}
+    done = subprocess.run([program], env=environment(home, **asked), capture_output=True, text=True, timeout=60)
+    assert "store" in done.stdout.split()

@@ -1,15 +1,17 @@
 """`seedbed up`: one per home, private, with a scheduler that lives as long as it does."""
 
+import contextlib
 import json
 import os
 import signal
 import stat
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import psutil
-import pytest
 
 from tests.faces.servers import Server, run, serving
 
@@ -23,15 +25,15 @@ def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
 
 def scheduler_of(server: Server) -> psutil.Process | None:
     for child in psutil.Process(server.process.pid).children():
-        if child.cmdline()[-1:] == ["scheduler"]:
-            return child
+        with contextlib.suppress(psutil.Error):
+            if child.cmdline()[-1:] == ["scheduler"]:
+                return child
     return None
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("up") / "home") as running:
-        yield running
+def is_gone(process: psutil.Process | None) -> bool:
+    assert process is not None
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
 def test_the_address_with_the_token_is_printed_and_noted_for_the_owner_only(server: Server) -> None:
@@ -95,34 +97,27 @@ def test_a_scheduler_that_dies_is_started_again(server: Server) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_scheduler_does_not_outlive_a_killed_server(tmp_path: Path) -> None:
-    with serving(tmp_path / "home") as server:
-        wait_for(lambda: scheduler_of(server) is not None)
-        scheduler = scheduler_of(server)
-        assert scheduler is not None
-        os.kill(server.process.pid, signal.SIGKILL)
-        server.process.wait()
-        wait_for(lambda: not scheduler.is_running() or scheduler.status() == psutil.STATUS_ZOMBIE)
-    with serving(tmp_path / "home") as again:
-        assert again.http().get("/api/v1/health").status_code == 200
-
-
-def test_a_server_that_is_told_to_stop_leaves_no_note_and_no_scheduler(tmp_path: Path) -> None:
-    with serving(tmp_path / "home") as server:
-        wait_for(lambda: scheduler_of(server) is not None)
-        scheduler = scheduler_of(server)
+def test_the_scheduler_does_not_outlive_its_server_however_that_ends(tmp_path: Path) -> None:
+    with serving(tmp_path / "home") as killed:
+        wait_for(lambda: scheduler_of(killed) is not None)
+        scheduler = scheduler_of(killed)
+        os.kill(killed.process.pid, signal.SIGKILL)
+        killed.process.wait()
+        wait_for(lambda: is_gone(scheduler))
+    with serving(tmp_path / "home") as stopped:
+        wait_for(lambda: scheduler_of(stopped) is not None)
+        scheduler = scheduler_of(stopped)
+        patient = threading.Thread(target=_wait_for_news, args=(stopped,))
+        patient.start()
+        time.sleep(0.5)
         began = time.monotonic()
-    assert scheduler is not None and not scheduler.is_running()
-    assert server.process.returncode == 0
+    assert time.monotonic() - began < 20, "somebody who waits for news holds up the end"
+    patient.join()
+    assert is_gone(scheduler)
+    assert stopped.process.returncode == 0
     assert not (tmp_path / "home" / "server.json").exists()
-    assert time.monotonic() - began < 20
 
 
-def test_somebody_who_waits_for_news_does_not_hold_up_the_end(tmp_path: Path) -> None:
-    with serving(tmp_path / "home") as server:
-        http = server.http()
-        cursor = http.get("/api/v1/health").json()["event"]
-        with http.stream("GET", f"/api/v1/events?after={cursor}&wait=0.1"):
-            pass
-        began = time.monotonic()
-    assert time.monotonic() - began < 15
+def _wait_for_news(server: Server) -> None:
+    with contextlib.suppress(httpx.TransportError):
+        server.http().get("/api/v1/events", params={"after": 1_000_000, "wait": 25})

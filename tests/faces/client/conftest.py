@@ -1,17 +1,11 @@
-"""One real server for the client's tests."""
+"""A client of the shared server."""
 
 from collections.abc import Iterator
 
 import pytest
 
 from seedbed.faces.client import Client
-from tests.faces.servers import Server, serving
-
-
-@pytest.fixture(scope="package")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("client") / "home") as running:
-        yield running
+from tests.faces.servers import Server
 
 
 @pytest.fixture(scope="package")

@@ -11,6 +11,7 @@ HEAVY: Registry[Any] = Registry(
         "inside": "seedbed.faces.cli.inside:inside",
         "settings": "seedbed.base.settings:load_settings",
         "serve": "seedbed.faces.cli.server:serve",
+        "host": "seedbed.faces.cli.host:host",
         "scheduler": "seedbed.faces.cli.scheduler:run_until_parent_ends",
         "examine": "seedbed.flows.usecases.doctor:examine",
         "restore": "seedbed.flows.usecases.backup:restore",

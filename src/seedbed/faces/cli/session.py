@@ -29,8 +29,8 @@ class Session:
 
         Where a server of the same home schedules already, the scheduler here only waits for its turn.
         """
-        with self._scheduling(), HEAVY.get("Bars")(quiet=quiet) as bars:
-            seen = {job["id"]: job for job in jobs}
+        seen = {job["id"]: job for job in jobs}
+        with self._scheduling(list(seen)), HEAVY.get("Bars")(quiet=quiet) as bars:
             for job in self.client.follow(*seen, every=0.5):
                 seen[job["id"]] = job
                 bars.show(job)
@@ -48,18 +48,14 @@ class Session:
         return {"upload": self.client.data.upload(source)["upload"]}
 
     @contextlib.contextmanager
-    def _scheduling(self) -> Iterator[None]:
+    def _scheduling(self, jobs: Sequence[str]) -> Iterator[None]:
         if self.platform is None:
             yield
             return
-        stop = threading.Event()
-        thread = threading.Thread(target=self.platform.serve_scheduler, args=(stop,), daemon=True)
+        thread = threading.Thread(target=self.platform.run_until_done, args=(jobs,), daemon=True)
         thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join(10)
+        yield
+        thread.join()  # not when we are interrupted: the attempts go on, and whoever schedules next adopts them
 
 
 def server_url() -> str:
