@@ -22,15 +22,8 @@ def job(wish: str = "", failures: int = 0, retries: int = 2) -> Job:
     return Job(**numbers, **words, spec=spec, state=state, failures=failures, wish=wish, outputs={})
 
 
-ENDS = [Exited(0), Exited(1), Exited(75), Exited(137, 9), Exited(143, 15), Exited(137, 9, "Too much."), Lost("x")]
-    Exited(0),
-    Exited(1),
-    Exited(75),
-    Exited(137, 9),
-    Exited(143, 15),
-    Exited(137, 9, "Too much memory."),
-    Lost("x"),
-]
+KILLED = Exited(137, 9, "Too much memory.")
+ENDS = [Exited(0), Exited(1), Exited(75), Exited(137, 9), Exited(143, 15), KILLED, Lost("x")]
 
 
 @given(st.sampled_from(["", "cancel", "preempt", "timeout"]), st.sampled_from(ENDS), st.integers(0, 3))
