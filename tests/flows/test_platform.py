@@ -8,6 +8,7 @@ import pytest
 from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.resources import Resources
+from seedbed.base.settings import Settings
 from seedbed.flows.kinds import Labels
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.records import Job
@@ -176,3 +177,17 @@ def test_everything_people_do_is_in_the_audit_log(platform: Platform, tmp_path: 
     platform.jobs.submit(count(), by=SOLO)
     actions = [line.action for line in platform.users.audit(by=SOLO)]
     assert actions == ["job.submit", "bundle.remove", "bundle.tag", "bundle.add"]
+
+
+def test_a_step_that_wishes_for_more_than_the_machine_has_gets_what_there_is(settings: Settings) -> None:
+    with Platform.open(settings.model_copy(update={"cpus": 1.0, "memory": 1 << 30})) as small:
+        job = small.jobs.submit(JobSpec("ingest", params={"source": "/nowhere"}), by=SOLO)
+        assert job.spec.resources == Resources(cpus=1, memory=1 << 30)
+        with pytest.raises(InvalidInput):
+            small.jobs.submit(JobSpec("ingest", resources=Resources(cpus=2, memory=1 << 20)), by=SOLO)
+
+
+def test_the_settings_limit_the_size_of_images_whoever_submits(settings: Settings) -> None:
+    with Platform.open(settings.model_copy(update={"image_pixel_limit": 1000})) as careful:
+        job = careful.jobs.submit(JobSpec("ingest", params={"source": "/x", "pixel_limit": 10**12}), by=SOLO)
+        assert job.spec.params["pixel_limit"] == 1000

@@ -1,7 +1,8 @@
 """What can be known to be wrong with jobs before they are queued: everything at once, in sentences."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.projects.projects import Projects as KeptProjects
@@ -30,6 +31,7 @@ class SpecChecker:
     projects: KeptProjects
     roots: Roots
     nodes: Callable[[], list[Node]]
+    fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # parameters that the settings decide, by step
 
     def check(self, specs: Sequence[JobSpec], by: Identity) -> list[JobSpec]:
         """The specifications as they are queued: inputs by uuid, resources filled in, the owner set.
@@ -59,9 +61,10 @@ class SpecChecker:
         if spec.step not in STEPS:
             return spec, [f"there is no step named '{spec.step}'. {near_matches(spec.step, list(STEPS))}"]
         step = STEPS.get(spec.step)
-        problems = step.params_problems(spec.params)
+        params = {**spec.params, **self.fixed.get(spec.step, {})}
+        problems = step.params_problems(params)
         if not problems and step.paths:
-            self.roots.check(step.paths(step.check_params(spec.params)), by)
+            self.roots.check(step.paths(step.check_params(params)), by)
         inputs, kinds, wrong = self._resolve(spec.inputs, by, earlier)
         unknown = {name: kind for name, kind in kinds.items() if kind is None}
         problems += wrong + [
@@ -69,9 +72,9 @@ class SpecChecker:
             for problem in step.inputs_problems({name: kind or "" for name, kind in kinds.items()})
             if not any(f"input '{name}'" in problem for name in unknown)  # its own mistake is told already
         ]
-        resources = _resources(spec.resources, step)
+        resources = self._resources(spec.resources, step)
         problems += self._too_large(resources)
-        spec = replace(spec, inputs=inputs, resources=resources, project=project, owner=by.id)
+        spec = replace(spec, params=params, inputs=inputs, resources=resources, project=project, owner=by.name)
         try:
             spec.check()
         except InvalidInput as error:
@@ -107,6 +110,17 @@ class SpecChecker:
             raise NotFound(f"There is no job '{name}'.")
         return f"job:{job.id}/{output}", _kind_of(STEPS.get(job.step), output)
 
+    def _resources(self, given: Resources, step: Step) -> Resources:
+        """What is asked for; what nobody chose is the step's own wish, as far as a machine here can fulfil it."""
+        chosen = given if given != Resources() else UNSET
+        cpus = max((node.capacity.cpus for node in self.nodes()), default=step.resources.cpus)
+        memory = max((node.capacity.memory for node in self.nodes()), default=step.resources.memory)
+        return Resources(
+            cpus=chosen.cpus or min(step.resources.cpus, cpus),
+            memory=chosen.memory or min(step.resources.memory, memory),
+            gpus=chosen.gpus or step.resources.gpus,
+        )
+
     def _too_large(self, resources: Resources) -> list[str]:
         nodes = self.nodes()
         if not nodes or any(resources.fits_in(node.capacity) for node in nodes):
@@ -119,16 +133,6 @@ def _kind_of(step: Step, output: str) -> str:
     if output not in step.outputs:
         raise NotFound(f"Step '{step.name}' has no output '{output}'.", hint=f"It makes: {', '.join(step.outputs)}.")
     return step.outputs[output].kind
-
-
-def _resources(given: Resources, step: Step) -> Resources:
-    if given == Resources():  # nobody chose: the specification's own default
-        return step.resources
-    return Resources(
-        cpus=given.cpus or step.resources.cpus,
-        memory=given.memory or step.resources.memory,
-        gpus=given.gpus or step.resources.gpus,
-    )
 
 
 def _words(resources: Resources) -> str:

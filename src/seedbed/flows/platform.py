@@ -63,7 +63,8 @@ class Platform:
         kept_users = KeptUsers(database, self.events, self.clock, session_hours=settings.session_hours)
         self._kept_projects = KeptProjects(database, self.events, self.clock)
         roots = Roots(settings)
-        checker = SpecChecker(self.store, self.queue, self._kept_projects, roots, self.executor.nodes)
+        fixed = {"ingest": {"pixel_limit": settings.image_pixel_limit}}
+        checker = SpecChecker(self.store, self.queue, self._kept_projects, roots, self.executor.nodes, fixed)
         grace = settings.gc_grace_hours * _HOUR
         self.feed = Feed(self.events)
         self.users = Users(kept_users, self._kept_projects, self.audit)
@@ -71,7 +72,7 @@ class Platform:
         self.contexts = Contexts(self.store, self.audit)
         self.bundles = Bundles(self.store, self._kept_projects, self.contexts, roots, self.audit, gc_grace=grace)
         self.jobs = Jobs(self.queue, checker, self.executor, self.audit)
-        self.data = DataSets(self.bundles, self.jobs, self.store, settings)
+        self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects)
         pixels = settings.image_pixel_limit
         self.models = Models(self.bundles, self.jobs, self.projects, self.store, roots, pixel_limit=pixels)
         self.backup = Backup(self.store, self.audit)

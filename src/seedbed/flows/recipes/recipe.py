@@ -14,7 +14,12 @@ from seedbed.runtime.jobs.spec import JobClass, JobSpec
 class RecipeParams(Params):
     """What every recipe takes."""
 
-    name: str = Field("", max_length=100, description="What the results are named after; empty: the source's name.")
+    name: str = Field(
+        "",
+        max_length=100,
+        pattern=r"^[^/]*$",
+        description="What the results are named after; empty: the source's name.",
+    )
     project: str = Field("", description="The project that it belongs to, by id or name.")
     seed: int = Field(0, ge=0, description="Every random choice derives from it.")
 
@@ -44,6 +49,11 @@ class Recipe:
         except ValidationError as error:
             problems = [sentence_of(dict(problem), self.params) for problem in error.errors()]
             raise InvalidInput(f"The parameters of recipe '{self.name}' cannot be used.", problems=problems) from None
+
+
+def in_a_name(text: str) -> str:
+    """A text as part of a job's name: references to jobs end at a slash."""
+    return text.replace("/", "-")
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from PIL import Image
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.data.decode import Undecodable, decode
 from seedbed.assets.data.records import ImageRecord, read_records
+from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Damaged, InvalidInput, NotFound
 from seedbed.base.ids import new_id
-from seedbed.base.settings import Settings
 from seedbed.flows.kinds import DataSet
 from seedbed.flows.kinds.data import FACTS, RECORDS
 from seedbed.flows.usecases.bundles import Bundles
@@ -28,16 +28,16 @@ from seedbed.runtime.jobs.spec import JobClass, JobSpec
 class DataSets:
     """What people do with data sets."""
 
-    def __init__(self, bundles: Bundles, jobs: Jobs, store: Store, settings: Settings) -> None:
+    def __init__(self, bundles: Bundles, jobs: Jobs, store: Store, projects: KeptProjects) -> None:
         self._bundles = bundles
         self._jobs = jobs
         self._store = store
-        self._settings = settings
+        self._projects = projects
 
-    def upload_folder(self, *, by: Identity) -> Path:
+    def upload_folder(self, *, project: str = "", by: Identity) -> Path:
         """A fresh folder `uploads/<id>` to receive an upload; `add` it, and it goes away once it is ingested."""
-        by.require(Role.LABELLER)
-        folder = self._settings.home / "uploads" / new_id()
+        by.require(Role.LABELLER, self._projects.get(project).id if project else "")
+        folder = self._store.home / "uploads" / new_id()
         folder.mkdir(parents=True)
         return folder
 
@@ -52,11 +52,7 @@ class DataSets:
         spec = JobSpec(
             step="ingest",
             name=f"{called}.ingest",
-            params={
-                "source": str(source.expanduser().absolute()),
-                "size": size,
-                "pixel_limit": self._settings.image_pixel_limit,
-            },
+            params={"source": str(source.expanduser().absolute()), "size": size},
             inputs={"data": earlier.uuid} if earlier else {},
             cls=JobClass.TE,
             project=project,

@@ -18,7 +18,7 @@ from seedbed.flows.kinds import DataSet, Decoded, Download, Labels, Model, read_
 from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE
 from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
-from seedbed.flows.recipes.recipe import RecipeParams
+from seedbed.flows.recipes.recipe import RecipeParams, in_a_name
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.projects import Projects
@@ -68,7 +68,7 @@ class Models:
         labels = labels_ref or (self._projects.snapshot_labels(place.id, by=by).uuid if place else "")
         settings = dict(params or {})
         given = {
-            "name": place.name if place else self._bundles.show(data, by=by).name,
+            "name": in_a_name(place.name if place else self._bundles.show(data, by=by).name),
             "project": place.id if place else "",
             "data": data,
             "labels": labels,
@@ -89,14 +89,15 @@ class Models:
         if bool(data_ref) == bool(source):
             raise InvalidInput("Give either a data set or a folder of images to predict on.")
         model = self._bundles.show(model_ref, by=by)
-        base = f"{model.name.removesuffix('.model').removesuffix('.download')}-{source.stem if source else data_ref}"
+        images = source.stem if source else self._bundles.show(data_ref, by=by).name
+        base = in_a_name(f"{model.name.removesuffix('.model').removesuffix('.download')}-{images}")
         common: dict[str, Any] = {"cls": JobClass.TE, "project": project}
         specs, exported, data = [], model.uuid, data_ref
         if model.kind != Download.kind:
             specs.append(JobSpec("export", name=f"{base}.export", inputs={"model": model.uuid}, **common))
             exported = f"job:{base}.export/download"
         if source:
-            params = {"source": str(source.expanduser().absolute()), "pixel_limit": self._pixel_limit}
+            params = {"source": str(source.expanduser().absolute())}
             specs.append(JobSpec("ingest", name=f"{base}.ingest", params=params, **common))
             data = f"job:{base}.ingest/data"
         inputs = {"model": exported, "data": data}
@@ -135,9 +136,11 @@ class Models:
             slot: self._labels(given, f"{checked.name or name}.{slot}", checked.project, by)
             for slot, given in recipe.labels(checked).items()
         }
-        data, size = recipe.data(checked)
-        if data and (decoded := self._decoded(self._bundles.show(data, by=by), size)):
-            known["decoded"] = decoded
+        ref, size = recipe.data(checked)
+        if ref:
+            data = self._bundles.show(ref, by=by)
+            checked = checked.model_copy(update={"name": checked.name or in_a_name(data.name)})
+            known |= self._decoded(data, size)
         return list(recipe.jobs(checked, known))
 
     def _make_project(self, params: RecipeParams, by: Identity) -> None:
@@ -157,13 +160,13 @@ class Models:
             draft = labels.draft(name=name, project=place, lineage=Lineage(step="import-labels"))
             return self._store.publish(draft).uuid
 
-    def _decoded(self, data: Bundle, size: int) -> str:
+    def _decoded(self, data: Bundle, size: int) -> dict[str, str]:
         if data.kind != DataSet.kind:
             raise InvalidInput(f"'{data.name}' is of kind '{data.kind}', not a data set.")
         for bundle in self._made_of(data, Decoded.kind):
             if bundle.arrays["size"].items == (size,):
-                return bundle.uuid
-        return ""
+                return {"decoded": bundle.uuid}
+        return {}
 
     def _exported(self, model: Bundle) -> Bundle:
         if model.kind == Download.kind:
