@@ -21,7 +21,7 @@ class EvaluateParams(Params):
 @step(
     "evaluate",
     methods=("seedbed.methods.learn", "seedbed.assets.zoo"),
-    resources=Resources(cpus=2, memory=2 << 30),
+    resources=Resources(cpus=1, memory=2 << 30),
     device_matters=True,
 )
 def evaluate_model(model: Model, decoded: Decoded, test: Labels, params: EvaluateParams, run: RunContext) -> Report:

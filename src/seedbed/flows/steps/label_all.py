@@ -19,7 +19,7 @@ class LabelAllParams(Params):
 @step(
     "label-all",
     methods=("seedbed.methods.learn", "seedbed.assets.zoo"),
-    resources=Resources(cpus=2, memory=2 << 30),
+    resources=Resources(cpus=1, memory=2 << 30),
     device_matters=True,
 )
 def label_all(model: Model, decoded: Decoded, params: LabelAllParams, run: RunContext) -> Predictions:
