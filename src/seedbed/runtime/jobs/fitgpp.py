@@ -72,11 +72,11 @@ class _Choice:
         self.policy = policy
         self.sizes = relative_sizes(running, nodes)
         latest_first = sorted(running, key=lambda job: (job.started, job.id), reverse=True)
-        self.peers = [job for job in latest_first if job.cls is JobClass.BE and not job.stopping]
+        self.peers = {job.id: job for job in latest_first if job.cls is JobClass.BE and not job.stopping}
         self.costs: dict[str, tuple[float, int]] = {}  # the score of each peer, and its place among equals
         self.candidates: dict[str, list[Running]] = {node.name: [] for node in nodes}
         self.all_of: dict[str, Resources] = {node.name: _NOTHING for node in nodes}  # what all candidates would free
-        for job in self.peers:
+        for job in self.peers.values():
             if job.preemptions < policy.max_preemptions and job.node in self.candidates:
                 self.candidates[job.node].append(job)
                 self.all_of[job.node] = self.all_of[job.node] + job.demand
@@ -90,11 +90,11 @@ class _Choice:
         if not missing:
             return None
         if not self.costs:
-            scores = self.policy.scores(self.peers, self.sizes)
+            scores = self.policy.scores(list(self.peers.values()), self.sizes)
             self.costs = {name: (score, place) for place, (name, score) in enumerate(scores.items())}
         room, victims = self.one(missing) or self.several(missing)
         for job in victims:
-            self.peers.remove(job)
+            del self.peers[job.id]
             self.candidates[job.node].remove(job)
             self.all_of[job.node] = self.all_of[job.node] - job.demand
         self.costs = {}  # the maxima may have changed
