@@ -9,7 +9,7 @@ from typing import Any
 
 from seedbed.assets.store.bundle import Array, Bundle
 from seedbed.assets.store.content import sync_files
-from seedbed.base.errors import Damaged, NotFound
+from seedbed.base.errors import Conflict, Damaged, NotFound
 from seedbed.base.files import fsync_folder, says_when_full, write_atomically
 from seedbed.base.ids import canonical_json, digest_of_bytes
 
@@ -55,10 +55,14 @@ class Manifests:
         path = self.path_of(bundle.uuid)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with path.open("xb") as file:
+            file = path.open("xb")
+        except FileExistsError:
+            raise Conflict(f"Bundle {bundle.uuid} is being published by somebody else.") from None
+        try:
+            with file:
                 file.write(text)
         except OSError:
-            path.unlink(missing_ok=True)
+            path.unlink()
             raise
         return Written(bundle, digest_of_bytes(text))
 

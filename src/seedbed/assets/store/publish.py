@@ -14,7 +14,7 @@ from seedbed.assets.store.bundle import Array, Bundle, Draft, DraftArray, DraftF
 from seedbed.assets.store.checks import check_drafts
 from seedbed.assets.store.deletion import sweep
 from seedbed.assets.store.events import News
-from seedbed.assets.store.leases import write_lease
+from seedbed.assets.store.leases import spared_since, write_lease
 from seedbed.assets.store.manifests import Written
 from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.room import keep_reserve
@@ -52,19 +52,34 @@ class Publication:
     def _run_once(self, guard: Guard | None, after: After | None) -> list[Bundle]:
         known = self._known()
         fresh = [draft for draft in self.drafts if draft.key not in known]
+        self._check_uuids(fresh)
         keep_reserve(self.parts.home, 0 if self.consume else _size(fresh))
-        with write_lease(self.parts.leases):
-            made = self._bring_in(fresh)
-            try:
-                written = self.parts.manifests.write_all(made)
+        made: list[Bundle] = []
+        written: list[Written] = []
+        try:
+            with write_lease(self.parts.leases):
+                made += self._bring_in(fresh)
+                written += self.parts.manifests.write_all(made)
                 answer, used = self._commit(written, guard, after)
-            except BaseException:
-                self._discard(made)
-                raise
-        self._discard([bundle for bundle in made if bundle.uuid not in used])
+        except BaseException:  # after the lease has ended, which would spare the files
+            self._discard(written, _digests(made))
+            raise
+        unused = [each for each in written if each.bundle.uuid not in used]
+        self._discard(unused, _digests(each.bundle for each in unused))
         if self.consume:
             self._remove_sources()
         return answer
+
+    def _check_uuids(self, drafts: Sequence[Draft]) -> None:
+        """Before anything is written: the manifest of a bundle that exists must not be touched."""
+        given = [draft.uuid for draft in drafts if draft.uuid]
+        if len(set(given)) < len(given):
+            raise Conflict("Two drafts of this batch have the same uuid.", hint="Leave the uuids out; they are made.")
+        with self.parts.database.read() as conn:
+            _refuse_used(conn, given)
+        abandoned = [uuid for uuid in given if self.parts.manifests.path_of(uuid).exists()]
+        if abandoned and spared_since(self.parts.leases) == float("inf"):
+            self.parts.manifests.remove(abandoned)  # by a publisher that died before its commit
 
     def _known(self) -> dict[str, str]:
         keys = {draft.key for draft in self.drafts} - {""}
@@ -116,11 +131,7 @@ class Publication:
 
     def _check_still_there(self, conn: Connection, new: Sequence[Written]) -> None:
         """Files are removed only under the lock that this transaction holds, so what is here now stays."""
-        uuids = [each.bundle.uuid for each in new]
-        for part in in_parts(uuids):
-            for table in (bundles, tombstones):
-                if taken := conn.execute(select(table.c.uuid).where(table.c.uuid.in_(part))).scalars().first():
-                    raise Conflict(f"The uuid {taken} has been used before.", hint="Leave the uuid out; one is made.")
+        _refuse_used(conn, [each.bundle.uuid for each in new])
         if conn.execute(select(contexts.c.name).where(contexts.c.name == self.context)).first() is None:
             raise NotFound(f"There is no context named '{self.context}'.", hint="See: seedbed context list")
         if gone := self.parts.content.missing(_digests(each.bundle for each in new)):
@@ -136,10 +147,9 @@ class Publication:
             made.update({bundle.uuid: bundle for bundle in to_bundles(conn, self.parts.manifests, rows)})
         return [made[uuid] for uuid in uuids]
 
-    def _discard(self, made: Sequence[Bundle]) -> None:
-        if made:
-            self.parts.manifests.remove(bundle.uuid for bundle in made)
-            sweep(self.parts, _digests(made))
+    def _discard(self, written: Sequence[Written], digests: Iterable[str]) -> None:
+        self.parts.manifests.remove(each.bundle.uuid for each in written)
+        sweep(self.parts, digests)
 
     def _remove_sources(self) -> None:
         for draft in self.drafts:
@@ -164,6 +174,13 @@ def uuids_by_key(conn: Connection, keys: Iterable[str]) -> dict[str, str]:
             for row in conn.execute(select(bundles.c.key, bundles.c.uuid).where(bundles.c.key.in_(part)))
         )
     return found
+
+
+def _refuse_used(conn: Connection, uuids: Sequence[str]) -> None:
+    for part in in_parts(uuids):
+        for table in (bundles, tombstones):
+            if taken := conn.execute(select(table.c.uuid).where(table.c.uuid.in_(part))).scalars().first():
+                raise Conflict(f"The uuid {taken} has been used before.", hint="Leave the uuid out; one is made.")
 
 
 def _first_of_each_key(written: Sequence[Written], taken: Mapping[str, str]) -> list[Written]:
