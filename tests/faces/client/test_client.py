@@ -37,6 +37,8 @@ PAIRS = {
     results.Label: views.LabelView,
     results.Member: views.MemberView,
     results.Recipe: views.RecipeView,
+    results.Guess: views.GuessView,
+    results.Input: views.InputView,
     results.User: views.UserView,
     results.Token: views.TokenView,
     results.AuditLine: views.AuditView,
@@ -56,6 +58,7 @@ def test_a_job_is_followed_to_its_end(client: Client) -> None:
     assert seen[-1]["state"] == "done"
     assert seen[-1]["outputs"]
     assert client.jobs.attempts(job["id"])[0]["outcome"] == "done"
+    assert client.jobs.metrics(job["id"])["count"] == [(1, 1.0), (2, 2.0), (3, 3.0)]
     assert client.jobs.list(flow=job["flow"])[0]["id"] == job["id"]
 
 

@@ -1,16 +1,18 @@
 """Paths and uploads that a request names: each is resolved inside its root, or refused."""
 
+import re
 from pathlib import Path
 
 from seedbed.base.errors import InvalidInput, NotFound, Unsafe
 from seedbed.base.files import inside
 from seedbed.base.settings import Settings
 
+_UPLOAD = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WHOLE = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".csv")
 
 
 def server_path(settings: Settings, text: str) -> Path:
-    """A folder or file of the server that the settings allow to be read in over REST."""
+    """A place of the server that the settings allow to be used over REST; whether something is there is not said."""
     path = Path(text)
     if not path.is_absolute():
         raise InvalidInput(f"'{text}' is not an absolute path.", hint="Write the path from / on, or upload the files.")
@@ -19,17 +21,29 @@ def server_path(settings: Settings, text: str) -> Path:
             return inside(root, path)
         except Unsafe:
             continue
+        except (OSError, RuntimeError) as error:  # a name that is too long; links that lead in circles
+            raise InvalidInput(f"'{text}' cannot be a path: {error}.") from None
     allowed = ", ".join(str(root) for root in settings.import_roots) or "none"
     raise Unsafe(
-        f"'{text}' is in no folder that may be read in over REST (allowed: {allowed}).",
+        f"'{text}' is in no folder that may be used over REST (allowed: {allowed}).",
         hint="Upload the files, or let the operator add the folder to the setting import_roots.",
     )
 
 
+def existing_path(settings: Settings, text: str) -> Path:
+    """The same, where something is there to be read."""
+    path = server_path(settings, text)
+    try:
+        path.stat()
+    except OSError as error:
+        raise InvalidInput(f"'{text}' cannot be read: {error.strerror}.") from None
+    return path
+
+
 def upload_path(settings: Settings, number: str) -> Path:
-    """What an upload left: its one file, or the folder of its files."""
-    folder = inside(settings.home / "uploads", number)
-    if not number or folder == (settings.home / "uploads").resolve() or not folder.is_dir():
+    """What an upload left: its one archive, list or folder, or else the folder of its files."""
+    folder = settings.home / "uploads" / number
+    if not _UPLOAD.fullmatch(number) or not folder.is_dir():
         raise NotFound(f"There is no upload '{number}'.", hint="POST /api/v1/uploads first; uploads are used once.")
     return content_of(folder)
 
@@ -45,7 +59,7 @@ def source_path(settings: Settings, path: str, upload: str) -> Path:
     """What a request brings: a path of the server, or an upload; exactly one of them."""
     if bool(path) == bool(upload):
         raise InvalidInput("Give either 'path' (a folder of the server) or 'upload' (the id of an upload).")
-    return server_path(settings, path) if path else upload_path(settings, upload)
+    return existing_path(settings, path) if path else upload_path(settings, upload)
 
 
 def files_of_upload(settings: Settings, number: str) -> list[Path]:

@@ -6,7 +6,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_jsonable_python
 
-from seedbed.assets.store.bundle import Array, Bundle, FileLink
+from seedbed.assets.store.bundle import Array, Bundle, FileLink, Lineage
 from seedbed.assets.store.deletion import Deletion
 from seedbed.assets.store.lineage import Graph
 from seedbed.runtime.jobs.records import Job
@@ -98,14 +98,28 @@ class ArrayView(View):
         return cls(type=str(thing.type), items=items)
 
 
+class InputView(View):
+    """What a step was given."""
+
+    name: str = Field(examples=["data"])
+    bundle: str = Field(description="uuid", examples=[_OTHER])
+
+
 class LineageView(View):
     """What made a bundle."""
 
     step: str = Field(examples=["train"])
     params: dict[str, Any] = Field(examples=[{"steps": 400}])
-    inputs: list[tuple[str, str]] = Field(description="(input name, uuid)", examples=[[("data", _OTHER)]])
+    inputs: list[InputView]
     code: str
     job: str
+
+    @classmethod
+    def of(cls, thing: object) -> Self:
+        """The record of a lineage."""
+        assert isinstance(thing, Lineage)
+        inputs = [InputView(name=name, bundle=uuid) for name, uuid in thing.inputs]
+        return cls(step=thing.step, params=dict(thing.params), inputs=inputs, code=thing.code, job=thing.job)
 
 
 class BundleView(View):
@@ -293,6 +307,13 @@ class MemberView(View):
     user: str
     name: str
     role: str
+
+
+class GuessView(View):
+    """What a model makes of an image."""
+
+    label: str = Field(examples=["rust"])
+    probability: float = Field(examples=[0.93])
 
 
 class RecipeView(View):

@@ -54,10 +54,9 @@ class Jobs(Noun):
         return cast(results.Log, self._to.get(f"/jobs/{part(job)}/logs", offset=offset))
 
     def metrics(self, job: str, *, names: Sequence[str] | None = None) -> dict[str, Sequence[tuple[int, float | None]]]:
-        """Curves: for each name its (step, value) points."""
-        return cast(
-            dict[str, Sequence[tuple[int, float | None]]], self._to.get(f"/jobs/{part(job)}/metrics", names=names)
-        )
+        """Curves: for each name its (step, value) points; a value that was no number is None."""
+        curves = self._to.get(f"/jobs/{part(job)}/metrics", names=names)
+        return {name: [(int(step), value) for step, value in points] for name, points in curves.items()}
 
     def attempts(self, job: str) -> Sequence[results.Attempt]:
         """Every try, oldest first."""
@@ -278,11 +277,11 @@ class Models(Noun):
         """Label many images; the fields are `data`, `path` or `upload`, and `project`."""
         return cast(list[results.Job], self._to.post(f"/models/{part(model)}/predict", fields))
 
-    def predict_image(self, model: str, image: bytes) -> list[tuple[str, float]]:
-        """(class, probability) of one image, the most probable first."""
+    def predict_image(self, model: str, image: bytes) -> list[results.Guess]:
+        """What a model makes of one image, the most probable first."""
         headers = {"Content-Type": "application/octet-stream"}
         found = self._to.send(f"/models/{part(model)}/predict-image", content=image, headers=headers)
-        return [(str(name), float(probability)) for name, probability in found]
+        return cast(list[results.Guess], found)
 
     def recipes(self) -> dict[str, str]:
         """Every recipe with one line."""

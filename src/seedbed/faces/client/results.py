@@ -56,12 +56,19 @@ class Array(TypedDict):
     items: list[Any]
 
 
+class Input(TypedDict):
+    """What a step was given."""
+
+    name: str
+    bundle: str
+
+
 class Lineage(TypedDict):
     """What made a bundle."""
 
     step: str
     params: dict[str, Any]
-    inputs: list[tuple[str, str]]
+    inputs: list[Input]
     code: str
     job: str
 
@@ -218,6 +225,13 @@ class Member(TypedDict):
     user: str
     name: str
     role: str
+
+
+class Guess(TypedDict):
+    """What a model makes of an image."""
+
+    label: str
+    probability: float
 
 
 class Recipe(TypedDict):

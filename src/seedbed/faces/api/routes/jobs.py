@@ -69,11 +69,11 @@ def logs(job_id: JobId, here: Here, by: Viewer, offset: Offset = 0) -> LogView:
 @jobs.get("/{job_id}/metrics")
 def metrics(
     job_id: JobId, here: Here, by: Viewer, names: Annotated[list[str] | None, Query(max_length=100)] = None
-) -> dict[str, list[tuple[int, float | None]]]:
+) -> dict[str, list[list[int | float | None]]]:
     """Curves: for each name its (step, value) points."""
     curves = here.jobs.metrics(job_id, by=by, names=names or ())
     return {
-        name: [(step, value if math.isfinite(value) else None) for step, value in points]
+        name: [[step, value if math.isfinite(value) else None] for step, value in points]
         for name, points in curves.items()
     }
 

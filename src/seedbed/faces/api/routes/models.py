@@ -10,7 +10,7 @@ from seedbed.faces.api.access import Here, Rules, Trainer, Viewer
 from seedbed.faces.api.paths import source_path
 from seedbed.faces.api.requests import PredictAsked, RecipeAsked, TrainAsked
 from seedbed.faces.api.routing import router
-from seedbed.faces.api.views import JobView, RecipeView, plain
+from seedbed.faces.api.views import GuessView, JobView, RecipeView, plain
 
 models = router("models")
 recipes = router("recipes")
@@ -52,10 +52,11 @@ def predict(ref: ModelRef, asked: PredictAsked, here: Here, rules: Rules, by: Tr
 
 
 @models.post("/{ref}/predict-image", openapi_extra=_IMAGE)
-async def predict_image(ref: ModelRef, request: Request, here: Here, by: Viewer) -> list[tuple[str, float]]:
-    """(class, probability) of one image, the most probable first; the body is the image file."""
+async def predict_image(ref: ModelRef, request: Request, here: Here, by: Viewer) -> list[GuessView]:
+    """What a model makes of one image, the most probable first; the body is the image file."""
     image = await request.body()
-    return await to_thread.run_sync(lambda: here.models.predict_image(ref, image, by=by))
+    guesses = await to_thread.run_sync(lambda: here.models.predict_image(ref, image, by=by))
+    return [GuessView(label=label, probability=probability) for label, probability in guesses]
 
 
 @recipes.get("")

@@ -1,7 +1,7 @@
 """`seedbed train`, `predict` and `demo`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,9 @@ from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Detach, Json, Params, Project, values
 from seedbed.faces.cli.output import note, show_json, show_table
 from seedbed.faces.cli.session import session
+
+if TYPE_CHECKING:
+    from seedbed.faces.client.results import Guess
 
 
 def add_to(app: typer.Typer) -> None:
@@ -89,10 +92,10 @@ def demo(
 _IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif"}
 
 
-def _show_guesses(guesses: list[tuple[str, float]], *, as_json: bool) -> None:
+def _show_guesses(guesses: "list[Guess]", *, as_json: bool) -> None:
 
     if as_json:
         show_json(guesses)
         return
-    rows = [(name, f"{probability:.1%}") for name, probability in guesses]
+    rows = [(guess["label"], f"{guess['probability']:.1%}") for guess in guesses]
     show_table(("class", "probability"), rows, empty="The model knows no class.")
