@@ -104,7 +104,8 @@ def _step(algorithm: Algorithm, step: int) -> Tensor:
 
 def _model(seed: int = 0) -> nn.Sequential:
     """A small network with weights of its own, made without the global generator."""
-    network = nn.Sequential(nn.Flatten(), nn.utils.skip_init(nn.Linear, 3 * _SIDE * _SIDE, _CLASSES))
+    empty: nn.Linear = nn.utils.skip_init(nn.Linear, 3 * _SIDE * _SIDE, _CLASSES)  # type: ignore[no-untyped-call]
+    network = nn.Sequential(nn.Flatten(), empty)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in network.parameters():

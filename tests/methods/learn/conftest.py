@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
 from seedbed.assets.data.synthetic import draw_leaves
@@ -39,6 +40,12 @@ class Task:
             "device": "cpu",
         }
         return TrainSettings(**(quick | changes))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Small tensors gain nothing from a second thread, and a busy machine loses much by it."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
