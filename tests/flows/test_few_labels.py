@@ -9,7 +9,8 @@ from PIL import Image
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import InvalidInput
-from seedbed.flows.kinds import Labels, Model, Predictions, Report
+from seedbed.flows.kinds.labels import Labels
+from seedbed.flows.kinds.models import Model, Predictions, Report
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec

@@ -10,7 +10,7 @@ from seedbed.base.errors import NotFound
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
 from seedbed.flows.keys import code_of, key_of, key_of_output
-from seedbed.flows.kinds import Report
+from seedbed.flows.kinds.models import Report
 from seedbed.flows.step import Params, Step, step
 from seedbed.flows.steps import STEPS
 

@@ -9,7 +9,10 @@ from seedbed.assets.data.records import ImageRecord
 from seedbed.assets.store.bundle import ArrayType
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Damaged, InvalidInput
-from seedbed.flows.kinds import KINDS, Labels, Predictions, Report, by_id, read_labels
+from seedbed.flows.kinds import KINDS
+from seedbed.flows.kinds.data import by_id
+from seedbed.flows.kinds.labels import Labels, read_labels
+from seedbed.flows.kinds.models import Predictions, Report
 from seedbed.flows.platform import Platform
 
 

@@ -9,7 +9,7 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.resources import Resources
 from seedbed.base.settings import Settings
-from seedbed.flows.kinds import Labels
+from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec

@@ -9,7 +9,7 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.assets.projects.labels import LabelEvent, Source
 from seedbed.base.errors import Conflict, InvalidInput
 from seedbed.base.settings import Settings
-from seedbed.flows.kinds import Labels
+from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
 from seedbed.flows.usecases.backup import restore
 from seedbed.runtime.jobs.records import Job

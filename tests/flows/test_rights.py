@@ -8,7 +8,7 @@ import pytest
 from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.projects.labels import LabelEvent
 from seedbed.base.errors import Forbidden, InvalidInput, NotFound
-from seedbed.flows.kinds import Labels
+from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.spec import JobSpec
 from tests.flows.conftest import count

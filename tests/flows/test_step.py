@@ -7,7 +7,9 @@ from pydantic import Field
 
 from seedbed.base.errors import InvalidInput
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import DataSet, Decoded, Labels, Model, Report, Weights
+from seedbed.flows.kinds.data import DataSet, Decoded
+from seedbed.flows.kinds.labels import Labels
+from seedbed.flows.kinds.models import Model, Report, Weights
 from seedbed.flows.step import Params, Step, step
 from seedbed.flows.steps import STEPS
 

@@ -14,7 +14,7 @@ import pytest
 
 from seedbed.assets.store.bundle import Draft
 from seedbed.flows.keys import code_of, key_of, key_of_output
-from seedbed.flows.kinds import Labels
+from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
 from seedbed.flows.steps import STEPS
 

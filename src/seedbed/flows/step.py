@@ -22,7 +22,7 @@ from seedbed.base.errors import InvalidInput
 from seedbed.base.registry import near_matches
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import Kind
+from seedbed.flows.kinds.kind import Kind
 
 Body = Callable[..., Any]
 

@@ -20,7 +20,7 @@ from seedbed.base.files import write_atomically
 from seedbed.base.ids import new_id
 from seedbed.base.run import FolderRun, Stopped
 from seedbed.flows.keys import code_of, key_of_output
-from seedbed.flows.kinds import Kind
+from seedbed.flows.kinds.kind import Kind
 from seedbed.flows.naming import name_of_output
 from seedbed.flows.step import Step
 from seedbed.flows.steps import STEPS

@@ -14,7 +14,7 @@ from seedbed.assets.projects.labels import LabelEvent
 from seedbed.assets.store.bundle import Lineage
 from seedbed.base.ids import new_id
 from seedbed.base.resources import Resources
-from seedbed.flows.kinds import Predictions, Report
+from seedbed.flows.kinds.models import Predictions, Report
 from seedbed.flows.platform import Platform
 from seedbed.methods.learn.evaluate import evaluate
 from seedbed.runtime.jobs.records import Job

@@ -7,8 +7,7 @@ from pydantic import Field
 from seedbed.assets.data.cache import build_cache
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import DataSet, Decoded
-from seedbed.flows.kinds.data import FACTS, RECORDS
+from seedbed.flows.kinds.data import FACTS, RECORDS, DataSet, Decoded
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.progress import stoppable
 

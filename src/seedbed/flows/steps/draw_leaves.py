@@ -7,7 +7,7 @@ from pydantic import Field
 from seedbed.assets.data.synthetic import write_leaves
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import Files, Labels, read_labels
+from seedbed.flows.kinds.labels import Files, Labels, read_labels
 from seedbed.flows.step import Params, step
 
 

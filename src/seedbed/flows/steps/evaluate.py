@@ -6,7 +6,9 @@ from pydantic import Field
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import Decoded, Labels, Model, Report
+from seedbed.flows.kinds.data import Decoded
+from seedbed.flows.kinds.labels import Labels
+from seedbed.flows.kinds.models import Model, Report
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
 from seedbed.flows.steps.progress import stoppable

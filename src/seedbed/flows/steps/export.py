@@ -4,7 +4,7 @@ import shutil
 
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import Download, Model
+from seedbed.flows.kinds.models import Download, Model
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
 

@@ -15,8 +15,8 @@ from seedbed.assets.store.bundle import Bundle
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext, Stopped
-from seedbed.flows.kinds import DataSet, Decoded, Files
-from seedbed.flows.kinds.data import FACTS, RECORDS
+from seedbed.flows.kinds.data import FACTS, RECORDS, DataSet, Decoded
+from seedbed.flows.kinds.labels import Files
 from seedbed.flows.outside import fingerprint
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS

@@ -4,7 +4,8 @@ from pydantic import Field
 
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import Decoded, Model, Predictions
+from seedbed.flows.kinds.data import Decoded
+from seedbed.flows.kinds.models import Model, Predictions
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
 from seedbed.flows.steps.progress import stoppable

@@ -6,7 +6,8 @@ from seedbed.assets.data.cache import build_cache
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import DataSet, Download, Predictions
+from seedbed.flows.kinds.data import DataSet
+from seedbed.flows.kinds.models import Download, Predictions
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
 from seedbed.flows.steps.progress import stoppable

@@ -9,7 +9,7 @@ from pydantic import Field
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import Files
+from seedbed.flows.kinds.labels import Files
 from seedbed.flows.outside import fingerprint
 from seedbed.flows.step import Params, step
 

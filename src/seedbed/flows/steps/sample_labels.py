@@ -10,7 +10,8 @@ from seedbed.base.errors import InvalidInput
 from seedbed.base.ids import digest_of
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import DataSet, Labels
+from seedbed.flows.kinds.data import DataSet
+from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.step import Params, step
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext, Stopped
-from seedbed.flows.kinds import Count
+from seedbed.flows.kinds.labels import Count
 from seedbed.flows.step import Params, step
 
 

@@ -11,7 +11,9 @@ from pydantic import Field, create_model, model_validator
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
-from seedbed.flows.kinds import Decoded, Labels, Model
+from seedbed.flows.kinds.data import Decoded
+from seedbed.flows.kinds.labels import Labels
+from seedbed.flows.kinds.models import Model
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
 from seedbed.methods.learn.settings import TrainSettings

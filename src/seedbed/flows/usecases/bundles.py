@@ -14,7 +14,7 @@ from seedbed.assets.store.store import Store
 from seedbed.assets.store.transfer import Transfer
 from seedbed.assets.store.verify import Verification, verify
 from seedbed.base.errors import InvalidInput, NotFound
-from seedbed.flows.kinds import Files
+from seedbed.flows.kinds.labels import Files
 from seedbed.flows.outside import Roots
 from seedbed.flows.usecases.contexts import Contexts, Progress
 from seedbed.flows.usecases.pages import require_project, visible_projects

@@ -17,8 +17,7 @@ from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Damaged, InvalidInput, NotFound
 from seedbed.base.ids import new_id
-from seedbed.flows.kinds import DataSet
-from seedbed.flows.kinds.data import FACTS, RECORDS
+from seedbed.flows.kinds.data import FACTS, RECORDS, DataSet
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.runtime.jobs.records import Job

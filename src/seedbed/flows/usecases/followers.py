@@ -11,7 +11,7 @@ from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Events
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import SeedbedError
-from seedbed.flows.kinds import read_labels
+from seedbed.flows.kinds.labels import read_labels
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Job
 

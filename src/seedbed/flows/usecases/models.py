@@ -14,8 +14,9 @@ from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.registry import Registry
 from seedbed.base.resources import Resources
-from seedbed.flows.kinds import DataSet, Decoded, Download, Labels, Model, read_labels
-from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE
+from seedbed.flows.kinds.data import DataSet, Decoded
+from seedbed.flows.kinds.labels import Labels, read_labels
+from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE, Download, Model
 from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.recipes.recipe import RecipeParams, in_a_name

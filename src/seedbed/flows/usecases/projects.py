@@ -13,7 +13,8 @@ from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle, Lineage
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import InvalidInput
-from seedbed.flows.kinds import DataSet, Labels
+from seedbed.flows.kinds.data import DataSet
+from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.usecases.pages import may_see, require_project
 
 
