@@ -9,18 +9,54 @@ or `jobs:` with a list of such tables; they refer to each other by name: `inputs
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from seedbed.base.errors import InvalidInput, NotFound
-from seedbed.base.registry import near_matches
 from seedbed.base.resources import Resources, parse_size
+from seedbed.flows.step import sentence_of
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
-_FIELDS = {field.name for field in fields(JobSpec)} - {"owner", "cls"} | {"class"}
+
+class _Amounts(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    cpus: float = Field(0.0, ge=0, allow_inf_nan=False)
+    memory: int = Field(0, ge=0)
+    gpus: int = Field(0, ge=0)
+
+    @field_validator("memory", mode="before")
+    @classmethod
+    def _with_unit(cls, given: Any) -> Any:
+        try:
+            return parse_size(given) if isinstance(given, str) else given
+        except InvalidInput as error:
+            raise ValueError(f"{error.message} {error.hint}") from None
+
+
+class _JobTable(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    step: str = Field(description="name the step to run.")
+    name: str = ""
+    params: dict[str, Any] = Field(default_factory=dict)
+    inputs: dict[str, str] = Field(default_factory=dict)
+    cls: JobClass = Field(JobClass.BE, alias="class")
+    resources: _Amounts = Field(default_factory=_Amounts)  # 0: what the step itself asks for
+    grace: float = Field(30.0, ge=0, allow_inf_nan=False)
+    retries: int = Field(2, ge=0)
+    project: str = ""
+    after: list[str] = Field(default_factory=list)
+    seed: int = Field(0, ge=0)
+    again: bool = False
+    timeout: float = Field(0.0, ge=0, allow_inf_nan=False)
+
+    def spec(self) -> JobSpec:
+        given = self.model_dump(exclude={"resources", "after"})
+        return JobSpec(**given, resources=Resources(**self.resources.model_dump()), after=tuple(self.after))
 
 
 def load_job_file(path: Path) -> list[JobSpec]:
@@ -44,46 +80,14 @@ def parse_jobs(text: str, *, where: str = "the job file") -> list[JobSpec]:
     if not isinstance(tables, list) or not tables or not all(isinstance(table, Mapping) for table in tables):
         raise InvalidInput(f"{where} must hold one job (step: NAME ...) or a list of them under jobs:.")
     problems: list[str] = []
-    specs = [
-        _spec(table, f"job {number}: " if len(tables) > 1 else "", problems) for number, table in enumerate(tables, 1)
-    ]
+    specs = []
+    for number, table in enumerate(tables, 1):
+        try:
+            specs.append(_JobTable.model_validate(table).spec())
+        except ValidationError as error:
+            prefix = f"job {number}: " if len(tables) > 1 else ""
+            found = [sentence_of(dict(one), _JobTable, noun="a field of a job") for one in error.errors()]
+            problems += [f"{prefix}{problem}" for problem in found]
     if problems:
         raise InvalidInput(f"{where} cannot be used.", problems=problems)
     return specs
-
-
-def _spec(table: Mapping[str, Any], prefix: str, problems: list[str]) -> JobSpec:
-    problems += [
-        f"{prefix}'{key}' is not a field of a job. {near_matches(str(key), sorted(_FIELDS))}"
-        for key in table
-        if key not in _FIELDS
-    ]
-    if not isinstance(table.get("step"), str):
-        problems.append(f"{prefix}step is missing; name the step to run.")
-    known = {key: value for key, value in table.items() if key in _FIELDS and key not in ("class", "resources", "step")}
-    for key, kind in (("params", Mapping), ("inputs", Mapping), ("after", list)):
-        if not isinstance(known.get(key, kind() if kind is list else {}), kind):
-            problems.append(f"{prefix}{key} must be a {'list' if kind is list else 'table'}, not {known.pop(key)!r}.")
-    known["after"] = tuple(str(name) for name in known.get("after", ()))
-    known["inputs"] = {str(name): str(value) for name, value in known.get("inputs", {}).items()}
-    try:
-        cls = JobClass(str(table.get("class", JobClass.BE)).lower())
-    except ValueError:
-        problems.append(f"{prefix}class is '{table['class']}'; it is te (trial-and-error) or be (best-effort).")
-        cls = JobClass.BE
-    resources = _resources(table.get("resources"), prefix, problems)
-    return JobSpec(step=str(table.get("step", "")), cls=cls, resources=resources, **known)
-
-
-def _resources(given: Any, prefix: str, problems: list[str]) -> Resources:
-    if given is None:
-        return Resources(cpus=0, memory=0)  # 0: what the step itself asks for
-    if not isinstance(given, Mapping) or set(given) - {"cpus", "memory", "gpus"}:
-        problems.append(f"{prefix}resources is a table of cpus, memory and gpus; given: {given!r}.")
-        return Resources()
-    try:
-        memory = parse_size(given.get("memory", 0))
-        return Resources(float(given.get("cpus", 0)), memory, int(given.get("gpus", 0)))
-    except (InvalidInput, TypeError, ValueError) as error:
-        problems.append(f"{prefix}resources: {error}")
-        return Resources()

@@ -200,14 +200,15 @@ def _members(hint: Any) -> tuple[Any, ...]:
     return (hint,)
 
 
-def sentence_of(problem: Mapping[str, Any], params: type[BaseModel]) -> str:
+def sentence_of(problem: Mapping[str, Any], model: type[BaseModel], *, noun: str = "a parameter") -> str:
     """One of pydantic's findings as a sentence for people."""
     place = ".".join(str(part) for part in problem["loc"])
+    known = {field.alias or name: field for name, field in model.model_fields.items()}
     if problem["type"] == "extra_forbidden":
-        return f"'{place}' is not a parameter. {near_matches(place, list(params.model_fields))}"
-    if problem["type"] == "missing":
-        return f"'{place}' is missing: {params.model_fields[str(problem['loc'][0])].description or 'it has no default'}"
-    message = str(problem["msg"]).removeprefix("Value error, ")
+        return f"'{place}' is not {noun}. {near_matches(place, list(known))}"
+    if problem["type"] == "missing" and place in known:
+        return f"'{place}' is missing: {known[place].description or 'it has no default'}"
+    message = str(problem["msg"]).removeprefix("Value error, ").rstrip(".")
     if not place:
         return f"{message}."
     return f"'{place}' is {problem['input']!r}: {message[:1].lower()}{message[1:]}."
