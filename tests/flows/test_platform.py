@@ -191,3 +191,11 @@ def test_the_settings_limit_the_size_of_images_whoever_submits(settings: Setting
     with Platform.open(settings.model_copy(update={"image_pixel_limit": 1000})) as careful:
         job = careful.jobs.submit(JobSpec("ingest", params={"source": "/x", "pixel_limit": 10**12}), by=SOLO)
         assert job.spec.params["pixel_limit"] == 1000
+
+
+def test_a_job_that_cannot_be_prepared_ends_and_holds_nobody_up(platform: Platform, finish: Finish) -> None:
+    strange, plain = finish(
+        JobSpec("publish-files", params={"paths": ["no\0name"]}, name="strange"), count(name="plain")
+    )
+    assert strange.state is State.FAILED and "could not be prepared" in strange.reason
+    assert plain.state is State.DONE

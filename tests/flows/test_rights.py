@@ -78,6 +78,7 @@ def test_the_server_reads_only_its_import_roots_for_members_of_a_team(
     for spec in (
         JobSpec("ingest", params={"source": str(leaves)}),
         JobSpec("publish-files", params={"paths": [str(tmp_path / "home" / "uploads" / ".." / "seedbed.db")]}),
+        JobSpec("publish-files", params={"paths": ["no\0name"]}),
     ):
         with pytest.raises(Forbidden, match="may not read"):
             platform.jobs.submit(spec, by=trainer)

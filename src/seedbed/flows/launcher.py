@@ -1,6 +1,7 @@
 """From a job to an attempt: the inputs that it waits for, its key, the store's answer, or a folder to run in."""
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Mapping
@@ -8,8 +9,8 @@ from pathlib import Path
 
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
-from seedbed.base.errors import Failed, NotFound
-from seedbed.base.files import write_atomically
+from seedbed.base.errors import Failed, NotFound, SeedbedError
+from seedbed.base.files import says_when_full, write_atomically
 from seedbed.flows.keys import code_of, key_of, key_of_output, threads_of
 from seedbed.flows.step import Step
 from seedbed.flows.steps import STEPS
@@ -18,6 +19,7 @@ from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 
+_log = logging.getLogger(__name__)
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -30,6 +32,16 @@ class StepLauncher:
 
     def prepare(self, job: Job, fence: int, folder: Path) -> Prepared | Answered:
         """Answer from the store where the key is known, else lay out the inputs and write attempt.json."""
+        try:
+            with says_when_full(folder):
+                return self._prepare(job, fence, folder)
+        except SeedbedError:
+            raise
+        except Exception as error:  # whatever a job brings along ends that job, and not the scheduler's turn
+            _log.exception("Job %s could not be prepared.", job.id)
+            raise Failed(f"It could not be prepared: {type(error).__name__}: {error}.") from error
+
+    def _prepare(self, job: Job, fence: int, folder: Path) -> Prepared | Answered:
         spec = job.spec
         step = STEPS.get(spec.step)
         inputs = {name: self._bundle(name, uuid) for name, uuid in self._queue.resolve(job).items()}

@@ -45,11 +45,16 @@ class Roots:
         if by.id == SOLO.id:
             return
         allowed = [root.resolve() for root in (self._home / "uploads", *self._roots)]
-        refused = [
-            str(path) for path in paths if not any(Path(path).resolve().is_relative_to(root) for root in allowed)
-        ]
+        refused = [str(path) for path in paths if not any(_inside(Path(path), root) for root in allowed)]
         if refused:
             raise Forbidden(
                 f"The server may not read {', '.join(refused[:3])} for you.",
                 hint="Upload it, or ask an operator to add its folder to import_roots.",
             )
+
+
+def _inside(path: Path, root: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(root)
+    except (OSError, ValueError, RuntimeError):  # no such name can exist, or links that lead in a circle
+        return False

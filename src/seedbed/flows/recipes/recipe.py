@@ -21,7 +21,7 @@ class RecipeParams(Params):
         description="What the results are named after; empty: the source's name.",
     )
     project: str = Field("", description="The project that it belongs to, by id or name.")
-    seed: int = Field(0, ge=0, description="Every random choice derives from it.")
+    seed: int = Field(0, ge=0, lt=1 << 63, description="Every random choice derives from it.")
 
 
 @dataclass(frozen=True)
