@@ -90,6 +90,7 @@ def test_an_upload_becomes_a_bundle_whose_file_comes_back_as_it_was(me: httpx.Cl
     upload = me.post("/api/v1/uploads", files={"files": ("notes.html", b"<script>alert(1)</script>")}).json()["upload"]
     bundle = me.post("/api/v1/bundles", json={"name": "notes", "upload": upload, "tags": {"season": "wet"}}).json()
     assert bundle["tags"] == {"season": "wet"}
+    assert me.post("/api/v1/bundles", json={"name": "notes", "upload": upload}).status_code == 404, "it is used once"
     answer = me.get(f"/api/v1/bundles/{bundle['uuid']}/files/files/0")
     assert answer.content == b"<script>alert(1)</script>"
     assert answer.headers["content-disposition"].startswith("attachment")

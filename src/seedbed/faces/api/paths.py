@@ -1,6 +1,7 @@
 """Paths and uploads that a request names: each is resolved inside its root, or refused."""
 
 import re
+import shutil
 from pathlib import Path
 
 from seedbed.base.errors import InvalidInput, NotFound, Unsafe
@@ -66,3 +67,9 @@ def files_of_upload(settings: Settings, number: str) -> list[Path]:
     """Every file of an upload."""
     source = upload_path(settings, number)
     return sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
+
+
+def drop_upload(settings: Settings, number: str) -> None:
+    """Remove an upload that was used: what was made of it is in the store."""
+    if _UPLOAD.fullmatch(number):
+        shutil.rmtree(settings.home / "uploads" / number, ignore_errors=True)

@@ -164,9 +164,10 @@ class MemberAsked(Asked):
 class TrainAsked(Asked):
     """A training: a data set, and a labels bundle or a project's labels."""
 
-    data: Ref = Field(examples=["leaves"])
-    labels: Ref = ""
+    data: Ref = Field("", description="Empty: the project's.", examples=["leaves"])
+    labels: Ref = Field("", description="A labels bundle; empty: the project's labels.")
     project: Ref = ""
+    test_share: float = Field(0.3, gt=0, lt=1, description="Share of the labels that is held out for the test.")
     params: dict[str, Any] = Field(default_factory=dict, examples=[{"steps": 400}])
     seed: int = Field(0, ge=0)
     cls: JobClass = JobClass.TE

@@ -38,14 +38,14 @@ class Session:
         _raise_for(ended)
         return ended
 
-    def bring(self, source: Path) -> dict[str, str]:
+    def bring(self, source: Path, *, project: str = "") -> dict[str, str]:
         """How a request names a folder or file of this machine: by its path in process, else as an upload."""
         source = source.expanduser()
         if not source.exists():
             raise NotFound(f"There is no file or folder {source}.")
         if self.platform is not None:
             return {"path": str(source.resolve())}
-        return {"upload": self.client.data.upload(source)["upload"]}
+        return {"upload": self.client.data.upload(source, project=project)["upload"]}
 
     @contextlib.contextmanager
     def _scheduling(self, jobs: Sequence[str]) -> Iterator[None]:

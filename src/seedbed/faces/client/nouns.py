@@ -154,19 +154,20 @@ class Contexts(Noun):
 class Data(Noun):
     """/uploads and /data."""
 
-    def upload(self, source: Path) -> results.Upload:
+    def upload(self, source: Path, *, project: str = "") -> results.Upload:
         """Send a file, or a folder as one archive; the result's id is used by `add`."""
         if source.is_dir():
             stream = TarStream(source)
             try:
-                return self._send(f"{source.resolve().name or 'folder'}.tar", stream)
+                return self._send(f"{source.resolve().name or 'folder'}.tar", stream, project)
             finally:
                 stream.close()
         with source.open("rb") as file:
-            return self._send(source.name, file)
+            return self._send(source.name, file, project)
 
-    def _send(self, name: str, content: Any) -> results.Upload:
-        return cast(results.Upload, self._to.send("/uploads", files={"files": (name, content)}))
+    def _send(self, name: str, content: Any, project: str) -> results.Upload:
+        found = self._to.send("/uploads", files={"files": (name, content)}, params={"project": project})
+        return cast(results.Upload, found)
 
     def add(self, *, name: str, path: str = "", upload: str = "", **fields: Any) -> results.Job:
         """Start a job that takes in a path of the server, or an upload."""
@@ -269,8 +270,8 @@ class Projects(Noun):
 class Models(Noun):
     """/models and /recipes."""
 
-    def train(self, data: str, **fields: Any) -> list[results.Job]:
-        """Train; the fields are those of POST /models/train: labels, project, params, seed, cls, resources."""
+    def train(self, data: str = "", **fields: Any) -> list[results.Job]:
+        """Train; the fields are those of POST /models/train: labels, project, test_share, params, seed, cls..."""
         return cast(list[results.Job], self._to.post("/models/train", {"data": data, **fields}))
 
     def predict(self, model: str, **fields: Any) -> list[results.Job]:

@@ -7,7 +7,7 @@ from starlette.responses import FileResponse
 
 from seedbed.base.errors import InvalidInput
 from seedbed.faces.api.access import Here, Labeller, Operator, Rules, Trainer, Viewer
-from seedbed.faces.api.paths import existing_path, files_of_upload
+from seedbed.faces.api.paths import drop_upload, existing_path, files_of_upload
 from seedbed.faces.api.requests import BundleAsked, GcAsked, RemoveAsked
 from seedbed.faces.api.routing import Limit, Offset, router
 from seedbed.faces.api.views import BundleDetail, BundleView, DeletionView, GraphView, plain
@@ -26,6 +26,7 @@ def add(asked: BundleAsked, here: Here, rules: Rules, by: Trainer) -> BundleDeta
     uploaded = files_of_upload(rules, asked.upload) if asked.upload else []
     paths = uploaded or [existing_path(rules, path) for path in asked.paths]
     made = here.bundles.add(paths, name=asked.name, kind=asked.kind, tags=asked.tags, project=asked.project, by=by)
+    drop_upload(rules, asked.upload)
     return BundleDetail.of(made)
 
 

@@ -34,9 +34,14 @@ MULTIPART: dict[str, Any] = {
 
 
 @uploads.post("", status_code=201, openapi_extra=MULTIPART)
-async def upload(request: Request, here: Here, by: Trainer) -> UploadView:
+async def upload(
+    request: Request,
+    here: Here,
+    by: Trainer,
+    project: Annotated[str, Query(max_length=500, description="The project that it is for.")] = "",
+) -> UploadView:
     """Send files (an archive, images, a folder): they are written to disk as they come, then used by id."""
-    folder = await to_thread.run_sync(lambda: here.data.upload_folder(by=by))
+    folder = await to_thread.run_sync(lambda: here.data.upload_folder(project=project, by=by))
     received = await receive_files(request, folder)
     return UploadView(upload=folder.name, files=received.files, size=received.size)
 

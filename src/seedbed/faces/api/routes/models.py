@@ -34,6 +34,7 @@ def train(asked: TrainAsked, here: Here, by: Trainer) -> list[JobView]:
         project=asked.project,
         params=asked.params,
         seed=asked.seed,
+        test_share=asked.test_share,
         cls=asked.cls,
         resources=asked.resources.resources() if asked.resources else None,
         by=by,

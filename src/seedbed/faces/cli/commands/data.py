@@ -26,7 +26,7 @@ def add(
 
     named = name or to or source.expanduser().resolve().name.split(".")[0]
     with session() as here:
-        job = here.client.data.add(name=named, project=project, to=to, size=size, **here.bring(source))
+        job = here.client.data.add(name=named, project=project, to=to, size=size, **here.bring(source, project=project))
         if not detach:
             job = here.run([job], quiet=as_json)[0]
         if as_json:

@@ -24,9 +24,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def train(
-    data: Annotated[str, typer.Argument(help="A data set.")],
-    labels: Annotated[str, typer.Option(help="A labels bundle.")] = "",
-    project: Annotated[str, typer.Option(help="Or a project, whose labels are taken.")] = "",
+    data: Annotated[str, typer.Argument(help="A data set; else the project's.")] = "",
+    labels: Annotated[str, typer.Option(help="A labels bundle; else the project's labels.")] = "",
+    project: Annotated[str, typer.Option(help="A project whose data set and labels are taken.")] = "",
+    test_share: Annotated[float, typer.Option(help="Share of the labels that is held out for the test.")] = 0.3,
     param: Params = None,
     seed: Annotated[int, typer.Option(help="Every random draw derives from it.")] = 0,
     cls: Annotated[str, typer.Option("--class", help="te (trial and error) or be (best effort).")] = "te",
@@ -37,6 +38,7 @@ def train(
 
     with session() as here:
         fields: dict[str, Any] = {"labels": labels, "project": project, "seed": seed, "cls": cls.lower()}
+        fields["test_share"] = test_share
         jobs = here.client.models.train(data, params=values(param, "--param"), **fields)
         finish(here, jobs, detach=detach, as_json=as_json)
 
@@ -55,7 +57,7 @@ def predict(
         if path.is_file() and path.suffix.lower() in _IMAGES:
             _show_guesses(here.client.models.predict_image(model, path.read_bytes()), as_json=as_json)
             return
-        source = here.bring(path) if path.exists() else {"data": what}
+        source = here.bring(path, project=project) if path.exists() else {"data": what}
         jobs = here.client.models.predict(model, project=project, **source)
         finish(here, jobs, detach=detach, as_json=as_json)
 

@@ -33,7 +33,7 @@ def add(
         if here.platform is not None:
             made = here.client.bundles.add([str(path.expanduser().resolve()) for path in paths], **fields)
         elif len(paths) == 1:
-            made = here.client.bundles.add(upload=here.bring(paths[0])["upload"], **fields)
+            made = here.client.bundles.add(upload=here.bring(paths[0], project=project)["upload"], **fields)
         else:
             raise InvalidInput("Over the network, add one file or one folder at a time.")
     show_json(made) if as_json else say(f"{made['name']}: {made['uuid']}")
