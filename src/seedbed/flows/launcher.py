@@ -108,6 +108,7 @@ class StepLauncher:
 def _environment(spec: JobSpec) -> dict[str, str]:
     threads = str(threads_of(spec.resources))
     environment = dict.fromkeys(_THREADS, threads)
+    environment["OMP_WAIT_POLICY"] = "PASSIVE"  # threads that spin while they wait starve each other on a busy machine
     if not spec.resources.gpus:
         environment["CUDA_VISIBLE_DEVICES"] = ""  # the key says that it was made on the CPU
     if "PYTHONPATH" in os.environ:
