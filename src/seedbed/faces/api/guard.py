@@ -2,7 +2,8 @@
 
 In this order: is the Host one of our names (DNS rebinding), is the Origin ours (other sites' pages), who is it (cookie,
 bearer token, or `?token=` once, answered by a redirect that sets the cookie), may a cookie do this (CSRF), is the body
-within its limit. Nothing passes without an identity but the sign-in and set-up doors.
+within its limit. Nothing passes without an identity but the sign-in and set-up doors. Only the token of a one-person
+server may stand in an address: a team's would let one person sign another one in unawares.
 
 Against CSRF three things stand together, and no extra header is needed: the cookie is SameSite=Strict; an Origin that
 is sent must be ours; and an unsafe request, or a websocket, that is let in by a cookie must prove where it comes from,

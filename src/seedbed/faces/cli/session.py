@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from seedbed.base.errors import Failed, NotFound
 from seedbed.faces.cli.heavy import HEAVY
+from seedbed.faces.cli.output import note
 
 if TYPE_CHECKING:  # importing these takes longer than answering --help may
     from seedbed.faces.client import Client
@@ -30,10 +31,16 @@ class Session:
         Where a server of the same home schedules already, the scheduler here only waits for its turn.
         """
         seen = {job["id"]: job for job in jobs}
-        with self._scheduling(list(seen)), HEAVY.get("Bars")(quiet=quiet) as bars:
-            for job in self.client.follow(*seen, every=0.5):
-                seen[job["id"]] = job
-                bars.show(job)
+        try:
+            with self._scheduling(list(seen)), HEAVY.get("Bars")(quiet=quiet) as bars:
+                for job in self.client.follow(*seen, every=0.5):
+                    seen[job["id"]] = job
+                    bars.show(job)
+        except KeyboardInterrupt:
+            note(
+                "What runs goes on, what waits stays in the queue: seedbed jobs list. Stop one: seedbed jobs cancel ID."
+            )
+            raise
         ended = list(seen.values())
         _raise_for(ended)
         return ended
