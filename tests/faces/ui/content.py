@@ -128,7 +128,7 @@ def _count(name: str, steps: int, seconds: float, **more: object) -> JobSpec:
 
 
 def _jobs(platform: Platform, project: str) -> tuple[str, str]:
-    slow = platform.jobs.submit(_count("a slow count", 900, 1.0, project=project), by=SOLO)
+    slow = platform.jobs.submit(_count("a slow count", 1800, 1.0, project=project), by=SOLO)
     large = Resources(cpus=2, memory=128 << 20)
     waits = platform.jobs.submit(_count("one that needs the whole machine", 3, 0.1, resources=large), by=SOLO)
     return slow.id, waits.id

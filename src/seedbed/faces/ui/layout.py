@@ -129,7 +129,7 @@ def _teller(visit: Visit) -> Refresh:
 
     async def tell(events: Sequence[Event]) -> None:
         for event in events:
-            if event.kind not in ENDINGS or event.data.get("owner") != visit.by.id:
+            if event.kind not in ENDINGS or event.data.get("owner") not in (visit.by.id, visit.by.name):
                 continue
             try:
                 job = await visit.shared(visit.platform.jobs.get, event.subject)

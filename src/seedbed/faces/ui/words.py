@@ -89,9 +89,9 @@ def state_of(job: Job) -> str:
 
 def owner_of(job: Job, reader: Identity) -> str:
     """Whose it is, in the eyes of somebody; nothing where there is only one person."""
-    if not job.owner or job.owner == SOLO.id:
+    if reader.id == SOLO.id:
         return ""
-    return "yours" if job.owner == reader.id else "somebody else's"
+    return "yours" if job.owner in (reader.id, reader.name) else job.owner
 
 
 def share_of(job: Job) -> float | None:

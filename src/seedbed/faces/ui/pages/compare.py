@@ -101,9 +101,10 @@ def _choose(recent: Sequence[Job], chosen: Sequence[Job]) -> None:
         with box("ul", "stack tight"):
             for job in recent:
                 marks = {"checked": ""} if job.id in ids else {}
-                with box("li"), box("label", "check"):
+                with box("li"), box("label", "check tall"):
                     box("input", type="checkbox", name="pick", value=job.id, **marks)
-                    words(say.title_of(job), "span")
-                    words(f"{job.step} · {say.state_of(job)} · {say.moment(job.submitted)}", "span", "small")
+                    with box("span"):
+                        words(say.title_of(job), classes="wrap")
+                        words(f"{job.step} · {say.state_of(job)} · {say.moment(job.submitted)}", classes="small soft")
         with box(classes="row"):
             words("Lay these over each other", "button", "button main", type="submit")

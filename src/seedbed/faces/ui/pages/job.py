@@ -240,10 +240,12 @@ def _attempts(attempts: Sequence[Attempt]) -> None:
     with table(["Try", "Where", "Began", "Took", "How it ended"], "stacked"):
         for one in attempts:
             with box("tr"):
-                words(f"{one.fence}", "td", "number")
-                words(one.node, "td")
-                words(say.moment(one.started) if one.started else "", "td")
-                words(say.duration(one.ended - one.started) if one.ended and one.started else "", "td")
+                words(f"{one.fence}", "td", "number", data_label="Try")
+                words(one.node, "td", data_label="on")
+                words(say.moment(one.started) if one.started else "", "td", data_label="began")
+                words(
+                    say.duration(one.ended - one.started) if one.ended and one.started else "", "td", data_label="took"
+                )
                 words(one.reason or one.outcome or "still running", "td")
 
 

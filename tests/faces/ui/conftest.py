@@ -1,0 +1,108 @@
+"""A real browser, a real server process, something real to look at."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from seedbed.assets.access.roles import SOLO
+from seedbed.base.settings import load_settings
+from seedbed.flows.platform import Platform
+from seedbed.runtime.jobs.states import State
+from tests.faces.ui.content import Content, ended, fill
+
+CHROMIUM = Path("/usr/bin/chromium")
+TOKEN = "a-token-for-tests"
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server, its home opened beside it, and what is in it."""
+
+    url: str
+    platform: Platform
+    content: Content | None = None
+
+    @property
+    def entrance(self) -> str:
+        """The address with the token, as it is printed."""
+        return f"{self.url}/?token={TOKEN}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium; module scope, because an open Playwright disturbs later event loops."""
+    if not CHROMIUM.exists():
+        if os.environ.get("CI"):
+            pytest.fail("Chromium is needed here: apt-get install chromium.")
+        pytest.skip("The pages are tested in Chromium, which is not here: apt-get install chromium.")
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        found = playwright.chromium.launch(executable_path=str(CHROMIUM), args=arguments)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Served]]:
+    """Starts servers, and ends them with all their jobs."""
+    stops = []
+
+    def start(token: str) -> Served:
+        home, port = tmp_path_factory.mktemp("home"), _free_port()
+        command = [sys.executable, "-m", "tests.faces.ui.serve", str(home), str(port), *([token] if token else [])]
+        with (home / "server.log").open("wb") as log:
+            process = subprocess.Popen(command, cwd=Path(__file__).parents[3], stdout=log, stderr=log)
+        served = Served(f"http://127.0.0.1:{port}", _opened(home, process, port))
+        stops.append(lambda: _stop(served.platform, process, home / "server.log"))
+        return served
+
+    yield start
+    for stop in stops:
+        stop()
+
+
+@pytest.fixture(scope="module")
+def solo(serve: Callable[[str], Served], tmp_path_factory: pytest.TempPathFactory) -> Served:
+    """One person's server, with content."""
+    served = serve(TOKEN)
+    return Served(served.url, served.platform, fill(served.platform, tmp_path_factory.mktemp("content")))
+
+
+def _opened(home: Path, process: "subprocess.Popen[bytes]", port: int) -> Platform:
+    until = time.monotonic() + 90
+    while True:
+        try:
+            httpx.get(f"http://127.0.0.1:{port}/api/v1/health", timeout=5)
+            return Platform.open(load_settings({"home": home}, environ={}))
+        except httpx.TransportError:
+            if process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError((home / "server.log").read_text()) from None
+            time.sleep(0.1)
+
+
+def _stop(platform: Platform, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    open_jobs = [job for job in platform.jobs.list(by=SOLO, limit=1000) if not job.state.ended]
+    for job in sorted(open_jobs, key=lambda one: one.state != State.WAITING):
+        platform.jobs.cancel(job.id, by=SOLO)
+    for job in open_jobs:
+        ended(platform, job)
+    platform.close()
+    process.send_signal(signal.SIGINT)
+    process.wait(30)
+    assert "Traceback" not in log.read_text(), log.read_text()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

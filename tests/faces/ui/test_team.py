@@ -1,0 +1,141 @@
+"""Several people: the first operator, roles on pages, what somebody may not see, signing out."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from seedbed.assets.access.roles import SOLO, Role
+from seedbed.faces.ui.app import declare
+from seedbed.faces.ui.site import PAGES
+from tests.faces.ui.conftest import Served
+from tests.faces.ui.serve import CODE
+from tests.faces.ui.test_pages import PHONE, alive
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="module")
+def team(serve: Callable[[str], Served], browser: Browser) -> Served:
+    """A team's server whose first operator has been set up through the page."""
+    served = serve("")
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{served.url}/set-up?code={CODE}")
+    page.get_by_label("Your name").fill("ada")
+    page.get_by_label("A password").fill(PASSWORD)
+    page.get_by_role("button").click()
+    alive(page)
+    expect(page.locator("h1")).to_have_text("Home")
+    context.close()
+    return served
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    context.set_default_timeout(30_000)
+    yield context.new_page()
+    context.close()
+
+
+def sign_in(page: Page, team: Served, name: str, path: str = "/") -> None:
+    page.goto(team.url + path)
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def test_an_operator_lets_somebody_in_gives_a_role_and_disables(page: Page, team: Served):
+    sign_in(page, team, "ada", "/users")
+    alive(page)
+    page.get_by_label("Name", exact=True).fill("grace")
+    page.get_by_label("First password").fill(PASSWORD)
+    page.get_by_role("button", name="Make the account").click()
+    row = page.locator("tr", has_text="grace")
+    expect(row).to_be_visible()
+    assert team.platform.users.get("grace", by=SOLO).role == Role.LABELLER
+    page.get_by_role("button", name="Disable…").nth(0 if "grace" in row.first.inner_text() else 1)
+    row.get_by_role("button", name="Disable…").click()
+    page.get_by_role("button", name="Disable grace").click()
+    expect(row.locator(".state")).to_have_text("disabled")
+    assert team.platform.users.get("grace", by=SOLO).disabled
+
+
+def test_a_password_that_is_refused_is_told_in_a_sentence(page: Page, team: Served):
+    sign_in(page, team, "ada", "/users")
+    alive(page)
+    page.get_by_label("Name", exact=True).fill("short")
+    page.get_by_label("First password").fill("x")
+    page.get_by_role("button", name="Make the account").click()
+    expect(page.locator(".toast.failed")).to_be_visible()
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_viewer_sees_no_doors_that_are_closed_to_them(page: Page, team: Served):
+    team.platform.users.create("vera", Role.VIEWER, password=PASSWORD, by=SOLO)
+    hidden = team.platform.projects.create("not for vera", by=SOLO)
+    sign_in(page, team, "vera")
+    alive(page)
+    expect(page.get_by_role("link", name="Machine")).to_have_count(0)
+    expect(page.get_by_role("link", name="People")).to_have_count(0)
+    assert "not for vera" not in page.content()
+    for path, status in (("/users", 403), ("/doctor", 403), (f"/projects/{hidden.id}", 404)):
+        answer = page.goto(team.url + path)
+        assert answer and answer.status == status
+        assert "not for vera" not in page.content()
+
+
+def test_signing_out_closes_the_pages(page: Page, team: Served):
+    team.platform.users.create("olga", Role.OPERATOR, password=PASSWORD, by=SOLO)
+    sign_in(page, team, "olga")
+    alive(page)
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/sign-in*")
+    page.goto(team.url + "/queue")
+    assert "/sign-in" in page.url
+
+
+def test_an_open_page_loses_its_power_with_its_role(page: Page, team: Served):
+    team.platform.users.create("emil", Role.OPERATOR, password=PASSWORD, by=SOLO)
+    sign_in(page, team, "emil", "/users")
+    alive(page)
+    team.platform.users.set_role("emil", Role.VIEWER, by=SOLO)
+    page.get_by_label("Name", exact=True).fill("friend")
+    page.get_by_label("First password").fill(PASSWORD)
+    page.get_by_role("button", name="Make the account").click()
+    expect(page.locator(".toast.failed")).to_contain_text("needs the role operator")
+    assert "friend" not in [user.name for user in team.platform.users.list(by=SOLO)]
+
+
+@pytest.mark.parametrize("path", ["/", "/queue", "/_seedbed/seedbed.css", "/_seedbed/seedbed.js", "/users"])
+def test_nothing_of_the_pages_is_served_to_strangers(team: Served, path: str):
+    assert httpx.get(team.url + path).status_code == 401
+    assert httpx.get(team.url + path, headers={"Accept": "text/html"}).status_code == 303
+
+
+def test_every_page_declares_its_role_where_the_walk_over_all_routes_looks():
+    program = (
+        "import json, nicegui\n"
+        "from fastapi import FastAPI\n"
+        "from seedbed.faces.api.app import role_of\n"
+        "from seedbed.faces.ui.app import mount\n"
+        "from types import SimpleNamespace\n"
+        "app = FastAPI(); app.state.door = SimpleNamespace(who=None)\n"
+        "mount(app, None)\n"
+        "from seedbed.faces.ui.site import PAGES\n"
+        "found = {r.path: role_of(r) for r in nicegui.app.routes if getattr(r, 'path', '') in PAGES}\n"
+        "print(json.dumps({path: needs and str(needs.role) for path, needs in found.items()}))\n"
+    )
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True, timeout=120
+    )
+    declare()
+    assert json.loads(done.stdout) == {path: page.role.value for path, page in PAGES.items()}
