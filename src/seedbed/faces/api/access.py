@@ -1,4 +1,7 @@
-"""Who asks, and what a route needs: the guard finds the identity, each route declares its role with `requires`."""
+"""Who asks, and what a route needs: the guard finds the identity, each route declares its role with `requires`.
+
+The dependencies are coroutines though they wait for nothing: FastAPI would run plain functions in threads.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -33,7 +36,7 @@ class Requires:
 
     role: Role | None
 
-    def __call__(self, request: Request) -> Identity | None:
+    async def __call__(self, request: Request) -> Identity | None:
         if self.role is None:
             return None
         identity = identity_of(request)
@@ -47,13 +50,13 @@ def requires(role: Role | None) -> Requires:
     return Requires(role)
 
 
-def platform_of(request: Request) -> Platform:
+async def platform_of(request: Request) -> Platform:
     """The platform that the app was made with."""
     platform: Platform = request.app.state.platform
     return platform
 
 
-def settings_of(request: Request) -> Settings:
+async def settings_of(request: Request) -> Settings:
     """The settings that the app was made with."""
     settings: Settings = request.app.state.settings
     return settings

@@ -112,7 +112,7 @@ class Guard:
         try:
             self._check_origin(headers)
             if redirect := self._redirect(scope):
-                await redirect(scope, receive, _hardened(send))
+                await redirect(scope, receive, _hardened(send, scope))
                 return
             visitor = await self._visitor(scope, headers)
             self._check_forgery(scope, headers, visitor)
@@ -224,7 +224,7 @@ class Guard:
                 await self._note(scope, visitor.identity)
             await send(message)
 
-        await self.app(scope, receive, _hardened(noted))
+        await self.app(scope, receive, _hardened(noted, scope))
 
     async def _note(self, scope: Scope, identity: Identity) -> None:
         """The use cases write down what is done; what a role did not allow never reaches them."""
@@ -245,11 +245,13 @@ def _cookie(scope: Scope, headers: Headers) -> str:
     return morsel.value if morsel else ""
 
 
-def _hardened(send: Send) -> Send:
+def _hardened(send: Send, scope: Scope) -> Send:
+    more = {"Cache-Control": "no-store"} if scope["path"].startswith("/api/") else {}
+
     async def hardened(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            for name, value in {**_HEADERS, **more}.items():
                 headers.setdefault(name, value)
         await send(message)
 
@@ -262,7 +264,7 @@ async def _refuse(error: SeedbedError, scope: Scope, headers: Headers, receive: 
         await send({"type": "websocket.close", "code": 1008, "reason": error.message})
         return
     wants_page = not scope["path"].startswith("/api/") and "text/html" in headers.get("accept", "")
-    await (_page(error, scope) if wants_page else problem_of(error))(scope, receive, _hardened(send))
+    await (_page(error, scope) if wants_page else problem_of(error))(scope, receive, _hardened(send, scope))
 
 
 def _page(error: SeedbedError, scope: Scope) -> Response:

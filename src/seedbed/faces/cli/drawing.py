@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
+import typer
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
@@ -21,18 +22,20 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         grid.add_column(column, overflow="fold", no_wrap=column == "id")
     for row in rows:
         grid.add_row(*(escape(str(cell)) for cell in row))
-    _console().print(grid)
+    _print(grid)
 
 
 def record(values: Mapping[str, Any]) -> None:
-    """Lines `name  value`."""
+    """Lines `name  value`; what is empty is left out."""
     grid = Table(box=None, pad_edge=False, show_header=False)
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in values.items():
+        if value in ("", None, [], {}):
+            continue
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         grid.add_row(escape(name.replace("_", " ")), escape(text))
-    _console().print(grid)
+    _print(grid)
 
 
 def lineage(root: str, graph: Graph, *, down: bool) -> None:
@@ -57,9 +60,15 @@ def lineage(root: str, graph: Graph, *, down: bool) -> None:
             if end not in drawn:
                 drawn.add(end)
                 waiting.append((twig, end))
-    _console().print(tree)
+    _print(tree)
 
 
-def _console() -> Console:
+def _print(drawn: RenderableType) -> None:
     console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_WIDE)
+    if console.is_terminal:
+        console.print(drawn)
+        return
+    wide = Console(highlight=False, width=_WIDE)
+    with wide.capture() as captured:
+        wide.print(drawn)
+    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
