@@ -16,11 +16,21 @@ from seedbed.faces.api.payloads import CheckedRoute
 doors = APIRouter(route_class=CheckedRoute, include_in_schema=False)
 
 _STYLE = """
-:root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.5 }
-main { max-width: 22rem; margin: 12vh auto; padding: 0 1rem }
-label { display: block; margin: .8rem 0 } input, button { font: inherit; width: 100%; padding: .5rem;
-  box-sizing: border-box; border: 1px solid #888; border-radius: .4rem } button { background: #2e7d32; color: #fff }
-.wrong { border-left: .3rem solid #c62828; padding-left: .6rem }
+:root { color-scheme: light dark; --ground: #f6f7f3; --paper: #fff; --line: #e1e5dc; --ink: #1b231d; --soft: #59665d;
+  --leaf: #2c7a4b; --on-leaf: #fff; --red: #b3261e; --wash: #fbe9e7 }
+@media (prefers-color-scheme: dark) { :root { --ground: #101411; --paper: #181e1a; --line: #2b352e; --ink: #e5ebe6;
+  --soft: #9caaa0; --leaf: #6fc78f; --on-leaf: #0d1a12; --red: #f28b82; --wash: #391c1a } }
+* { box-sizing: border-box } body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.55
+  -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif }
+main { max-width: 24rem; margin: 14vh auto 0; padding: 0 1rem } h1 { font-size: 1.4rem; margin: 0 0 1.2rem }
+.brand { color: var(--leaf); font-weight: 700; margin: 0 0 1rem; letter-spacing: -.01em }
+form, .wrong { background: var(--paper); border: 1px solid var(--line); border-radius: 14px; padding: 1.4rem }
+label { display: block; margin: 0 0 1rem; color: var(--soft); font-size: 13px }
+input, button { font: inherit; width: 100%; padding: .55rem .8rem; border: 1px solid var(--line); border-radius: 9px;
+  background: var(--paper); color: var(--ink); margin-top: .3rem; font-size: 15px }
+button { background: var(--leaf); border-color: var(--leaf); color: var(--on-leaf); font-weight: 600; cursor: pointer }
+form p { margin: .4rem 0 0 } :focus-visible { outline: 3px solid var(--leaf); outline-offset: 2px }
+.wrong { background: var(--wash); color: var(--red); border-color: transparent; margin: 0 0 1rem; padding: .8rem 1.2rem }
 """
 
 
@@ -138,7 +148,7 @@ def _page(title: str, action: str, fields: str, button: str, error: SeedbedError
     wrong = f"<p class=wrong role=alert>{escape(str(error))}</p>" if error else ""
     body = (
         f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-        f"<title>Seedbed: {title}</title><style>{_STYLE}</style><main><h1>{title}</h1>{wrong}"
+        f"<title>Seedbed: {title}</title><style>{_STYLE}</style><main><p class=brand>Seedbed</p><h1>{title}</h1>{wrong}"
         f"<form method=post action={action}>{fields}<p><button>{button}</button></form></main>"
     )
     return HTMLResponse(body, error.status if error else 200, headers={"Cache-Control": "no-store"})

@@ -1,6 +1,5 @@
 """One job: how it goes, what it learns, what it printed, what came out, where it comes from."""
 
-import json
 import time
 from collections.abc import Callable, Sequence
 
@@ -8,7 +7,7 @@ from nicegui import ui
 
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.store.events import Event
-from seedbed.base.errors import NotFound, SeedbedError
+from seedbed.base.errors import NotFound
 from seedbed.base.resources import show_size
 from seedbed.faces.ui import charts
 from seedbed.faces.ui import words as say
@@ -19,6 +18,7 @@ from seedbed.faces.ui.parts.curves import Curves, Metrics, of_one
 from seedbed.faces.ui.parts.joblist import StateBadge
 from seedbed.faces.ui.parts.outcome import found, outcome
 from seedbed.faces.ui.site import Visit, page
+from seedbed.faces.ui.telling import telling
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.records import Attempt, Job
 from seedbed.runtime.jobs.spec import output_of_job
@@ -155,18 +155,14 @@ class JobPage:
                 button("Run again", lambda: self._rerun(again=False), "main", data_closes="")
 
     async def _cancel(self) -> None:
-        try:
+        with telling():
             self.job = await self._visit.ask(self._visit.platform.jobs.cancel, self.job.id)
             await self._show()
-        except SeedbedError as error:
-            _say_no(error)
 
     async def _rerun(self, *, again: bool) -> None:
-        try:
+        with telling():
             made = await self._visit.ask(self._visit.platform.jobs.rerun, self.job.id, again=again)
             ui.navigate.to(path("jobs", made.id))
-        except SeedbedError as error:
-            _say_no(error)
 
 
 class Log:
@@ -201,10 +197,6 @@ class Log:
                 break
             pieces = [*pieces, text][-2:]
         return "".join(pieces)
-
-
-def _say_no(error: SeedbedError) -> None:
-    ui.run_javascript(f"seedbed.toast({json.dumps(str(error))}, {{state: 'failed'}})")
 
 
 def _keep_head(section: ui.element) -> None:

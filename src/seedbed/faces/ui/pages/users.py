@@ -1,7 +1,7 @@
 """People, for operators: who may do what, and who did what."""
 
-import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from nicegui import ui
@@ -13,6 +13,7 @@ from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, button, card, table, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.site import Visit, page
+from seedbed.faces.ui.telling import telling
 
 _MAY = {
     Role.VIEWER: "looks at everything outside projects, and in the projects they are members of",
@@ -100,14 +101,13 @@ class People:
         return await self._do(self._visit.platform.users.create, name, Role(role), password=password, mail=mail)
 
     async def _do(self, usecase: Callable[..., object], *args: Any, **options: Any) -> bool:
-        try:
+        done = False
+        with telling():
             await self._visit.ask(usecase, *args, **options)
-        except SeedbedError as error:
-            ui.run_javascript(f"seedbed.toast({json.dumps(str(error))}, {{state: 'failed'}})")
+            done = True
+        with suppress(SeedbedError):  # whoever just lost the role is told once
             await self.again()
-            return False
-        await self.again()
-        return True
+        return done
 
 
 def _form(people: People) -> None:

@@ -1,0 +1,18 @@
+"""Short messages on the page of whoever acts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from json import dumps
+
+from nicegui import ui
+
+from seedbed.base.errors import SeedbedError
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """What is refused within is said on the page, and ends there."""
+    try:
+        yield
+    except SeedbedError as error:
+        ui.run_javascript(f"seedbed.toast({dumps(str(error))}, {{state: 'failed'}})")
