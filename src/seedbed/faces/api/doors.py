@@ -30,7 +30,8 @@ input, button { font: inherit; width: 100%; padding: .55rem .8rem; border: 1px s
   background: var(--paper); color: var(--ink); margin-top: .3rem; font-size: 15px }
 button { background: var(--leaf); border-color: var(--leaf); color: var(--on-leaf); font-weight: 600; cursor: pointer }
 form p { margin: .4rem 0 0 } :focus-visible { outline: 3px solid var(--leaf); outline-offset: 2px }
-.wrong { background: var(--wash); color: var(--red); border-color: transparent; margin: 0 0 1rem; padding: .8rem 1.2rem }
+.wrong { background: var(--wash); color: var(--red); border-color: transparent; margin: 0 0 1rem;
+  padding: .8rem 1.2rem }
 """
 
 
