@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from seedbed.faces.client import Client
-from tests.faces.servers import Server
+from tests.faces.servers import Server, serving
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +73,11 @@ parameters = {{ "path.job_id" = "{job}" }}
 
 @pytest.fixture(scope="module")
 def known(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return things_that_exist(server, tmp_path_factory.mktemp("known"))
+
+
+def things_that_exist(server: Server, folder: Path) -> Path:
     """A configuration that names things which exist, so that the search gets past 404."""
-    folder = tmp_path_factory.mktemp("known")
     with Client(server.url, server.token) as client:
         client.projects.create("fuzzed", classes=["rust", "well"])
         client.users.create("fuzzed", "trainer")
@@ -112,3 +115,9 @@ def test_schemathesis_finds_no_undescribed_answer_and_no_failure_of_ours(server:
 @pytest.mark.parametrize("seed", ["2", "3"])
 def test_schemathesis_finds_nothing_in_a_longer_search_either(server: Server, known: Path, seed: str) -> None:
     schemathesis(server, known, "--max-examples", "60", "--seed", seed)
+
+
+@pytest.mark.slow
+def test_schemathesis_finds_nothing_over_postgresql_either(postgres_url: str, tmp_path: Path) -> None:
+    with serving(tmp_path / "home", SEEDBED_DATABASE=postgres_url) as server:
+        schemathesis(server, things_that_exist(server, tmp_path), "--max-examples", "20", "--seed", "4")

@@ -159,8 +159,17 @@ def finish(here: Session, jobs: "Sequence[Job]", *, detach: bool, as_json: bool)
         show_json(ended[0] if len(ended) == 1 else ended)
         return
     for job in ended:
-        made = ", ".join(f"{name} {uuid}" for name, uuid in job["outputs"].items())
-        say(f"{job['name'] or job['step']} ({job['id']}): {job['state']}{f', made {made}' if made else ''}")
+        made = [f"{name} {uuid}" for name, uuid in job["outputs"].items()]
+        details = ", ".join([job["state"], *_measured(here, job), *made])
+        say(f"{job['name'] or job['step']} ({job['id']}): {details}")
+
+
+def _measured(here: Session, job: "Job") -> list[str]:
+    """What a test found, for people who wait for just that."""
+    if job["step"] != "evaluate" or job["state"] != "done":
+        return []
+    curve = here.client.jobs.metrics(job["id"], names=["accuracy"]).get("accuracy", ())
+    return [f"{value:.1%} of the test images are right" for _, value in curve[-1:] if value is not None]
 
 
 def _from_file(path: Path) -> list[dict[str, Any]]:
