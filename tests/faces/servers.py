@@ -65,7 +65,7 @@ def command(*arguments: str) -> list[str]:
 def run(home: Path, *arguments: str, input: str | None = None, **more: str) -> subprocess.CompletedProcess[str]:
     """One command to its end."""
     return subprocess.run(
-        command(*arguments), env=environment(home, **more), capture_output=True, text=True, input=input, timeout=120
+        command(*arguments), env=environment(home, **more), capture_output=True, text=True, input=input, timeout=280
     )
 
 

@@ -1,0 +1,32 @@
+"""The demonstration, small, by its command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.faces.servers import run
+
+SMALL = ("-p", "count_per_class=12", "-p", "labels_per_class=4", "-p", 'train={"steps": 6}')
+
+
+@pytest.mark.slow
+def test_the_demo_ends_with_a_model_that_labels_a_picture(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    done = run(home, "demo", "--no-serve", "--json", *SMALL)
+    assert done.returncode == 0, done.stderr
+    jobs = {job["name"]: job for job in json.loads(done.stdout)}
+    assert all(job["state"] == "done" for job in jobs.values())
+    (download,) = [uuid for job in jobs.values() for name, uuid in job["outputs"].items() if name == "download"][:1]
+    leaf = _a_picture(home, tmp_path)
+    guesses = json.loads(run(home, "predict", download, str(leaf), "--json").stdout)
+    assert abs(sum(guess["probability"] for guess in guesses) - 1) < 1e-3
+
+
+def _a_picture(home: Path, folder: Path) -> Path:
+    picture = next(
+        path for path in (home / "files").rglob("*") if path.is_file() and path.read_bytes()[:2] == b"\xff\xd8"
+    )
+    leaf = folder / "leaf.jpg"
+    leaf.write_bytes(picture.read_bytes())
+    return leaf
