@@ -1,16 +1,19 @@
 """Every command and code block of the README and the docs runs, in order, page by page, in a fresh home.
 
 Blocks marked `bash` and `python` run; other languages (`text`, `nginx`, `toml`) are to be read. `seedbed up` is
-started in the background, and the page's later blocks see it. The blocks of one page share a folder and a shell.
+started in the background, and the page's later blocks see it. The blocks of one page share a folder and a shell; what
+they leave running (jobs outlive their server) is ended with them.
 """
 
+import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import psutil
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -54,12 +57,27 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-def stop(pids: Path) -> None:
-    for pid in pids.read_text().split() if pids.exists() else []:
-        try:
-            os.kill(int(pid), signal.SIGTERM)
-        except ProcessLookupError:
-            continue
+def stop(folder: Path) -> None:
+    """End the servers of a page, then every process that works in its folder."""
+    pids = folder / "pids"
+    servers = [int(pid) for pid in pids.read_text().split()] if pids.exists() else []
+    _end([psutil.Process(pid) for pid in servers if psutil.pid_exists(pid)])
+    _end([process for process in psutil.process_iter() if _works_in(folder, process)])
+
+
+def _works_in(folder: Path, process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.Error):
+        return any(part.startswith(f"{folder}/") for part in process.cmdline())
+    return False
+
+
+def _end(processes: Sequence[psutil.Process]) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.terminate()
+    for process in psutil.wait_procs(processes, timeout=20)[1]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 @pytest.mark.slow
@@ -76,5 +94,5 @@ def test_every_block_of_the_page_runs(page: Path, tmp_path: Path) -> None:
             check=False,
         )
     finally:
-        stop(tmp_path / "pids")
+        stop(tmp_path)
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
