@@ -149,7 +149,8 @@ def _page(title: str, action: str, fields: str, button: str, error: SeedbedError
     wrong = f"<p class=wrong role=alert>{escape(str(error))}</p>" if error else ""
     body = (
         f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-        f"<title>Seedbed: {title}</title><style>{_STYLE}</style><main><p class=brand>Seedbed</p><h1>{title}</h1>{wrong}"
+        f"<link rel=icon href='data:,'><title>Seedbed: {title}</title><style>{_STYLE}</style>"
+        f"<main><p class=brand>Seedbed</p><h1>{title}</h1>{wrong}"
         f"<form method=post action={action}>{fields}<p><button>{button}</button></form></main>"
     )
     return HTMLResponse(body, error.status if error else 200, headers={"Cache-Control": "no-store"})

@@ -1,6 +1,5 @@
 """Mount the pages on the service: `seedbed up` calls `mount`."""
 
-import logging
 from importlib import import_module
 from typing import Any
 
@@ -12,12 +11,11 @@ from starlette.responses import Response
 from seedbed.base.errors import SeedbedError
 from seedbed.faces.ui import theme
 from seedbed.faces.ui.live import Live
-from seedbed.faces.ui.refusal import crash, nothing_here, refusal
+from seedbed.faces.ui.refusal import nothing_here, refusal
 from seedbed.faces.ui.site import PAGES, Site, register
 from seedbed.flows.platform import Platform
 
 _MODULES = ("home", "queue", "job", "compare", "bundles", "bundle", "data", "project", "users", "doctor")
-_log = logging.getLogger(__name__)
 
 
 def declare() -> None:
@@ -52,9 +50,7 @@ def mount(app: FastAPI, platform: Platform) -> None:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    if not isinstance(error, SeedbedError):
-        _log.error("A page failed at %s", request.url.path, exc_info=error)
-        return crash()
+    assert isinstance(error, SeedbedError)
     return refusal(error)
 
 

@@ -15,7 +15,7 @@ from nicegui import Client, background_tasks
 
 from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.store.events import Event
-from seedbed.base.errors import SeedbedError
+from seedbed.base.errors import SeedbedError, Unauthenticated
 from seedbed.flows.platform import Platform
 
 BEAT = 1.0  # seconds between two looks at what moves without events
@@ -36,6 +36,7 @@ class Watcher:
     by: Identity
     refresh: Refresh
     moving: Callable[[], bool] = field(default=lambda: False)
+    new: bool = True  # what happened while it was being built, nobody told it yet
     busy: bool = False
     missed: list[Event] = field(default_factory=list)
 
@@ -46,7 +47,8 @@ class Live:
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
         self._watchers: set[Watcher] = set()
-        self._shared: dict[Hashable, asyncio.Task[Any]] = {}
+        self._shared: dict[Hashable, tuple[float, asyncio.Future[Any]]] = {}
+        self._somebody = asyncio.Event()
         self._waiter: asyncio.Task[None] | None = None
         self._limiter = CapacityLimiter(1)  # its own thread: it must not take one from those who ask
 
@@ -64,13 +66,17 @@ class Live:
         """Feed a page until its browser goes away."""
         watcher = Watcher(client, by, refresh, moving or (lambda: False))
         self._watchers.add(watcher)
+        self._somebody.set()
         client.on_delete(lambda: self._watchers.discard(watcher))
 
     async def shared(self, key: Hashable, ask: Callable[[], Any]) -> Any:
         """The answer to a question that several pages have in one beat, asked once, in a thread."""
-        if key not in self._shared:
-            self._shared[key] = asyncio.ensure_future(to_thread.run_sync(ask))
-        return await asyncio.shield(self._shared[key])
+        now = asyncio.get_running_loop().time()
+        born, answer = self._shared.get(key, (-1.0, None))
+        if answer is None or now - born > _REST:
+            answer = asyncio.ensure_future(to_thread.run_sync(ask))
+            self._shared[key] = now, answer
+        return await asyncio.shield(answer)
 
     async def _follow(self) -> None:
         cursor = await to_thread.run_sync(self._platform.feed.last)
@@ -78,14 +84,15 @@ class Live:
             try:
                 events, cursor = await self._wait(cursor)
                 self._beat(events)
-            except SeedbedError as error:  # a database that is away for a moment
-                _log.warning("The pages' feed of events stumbled: %s", error)
+            except Exception:  # a database that is away for a moment must not end the news for good
+                _log.exception("The pages' feed of events stumbled; it goes on.")
                 await asyncio.sleep(BEAT)
             await asyncio.sleep(_REST)
 
     async def _wait(self, cursor: int) -> tuple[list[Event], int]:
         if not self._watchers:
-            await asyncio.sleep(_REST)  # nobody looks: only keep the cursor near the end
+            self._somebody.clear()
+            await self._somebody.wait()
             return [], await to_thread.run_sync(self._platform.feed.last, limiter=self._limiter)
         return await to_thread.run_sync(
             lambda: self._platform.feed.wait(cursor, BEAT, by=SOLO), abandon_on_cancel=True, limiter=self._limiter
@@ -97,7 +104,7 @@ class Live:
             theirs = [event for event in events if watcher.by.may(Role.VIEWER, event.project)]
             if watcher.busy:
                 watcher.missed += theirs
-            elif theirs or watcher.missed or watcher.moving():
+            elif theirs or watcher.missed or watcher.new or watcher.moving():
                 news, watcher.missed = [*watcher.missed, *theirs], []
                 watcher.busy = True
                 background_tasks.create(self._tell(watcher, news), name="seedbed pages: refresh")
@@ -105,10 +112,13 @@ class Live:
     async def _tell(self, watcher: Watcher, events: Sequence[Event]) -> None:
         try:
             if watcher.client.has_socket_connection:
+                watcher.new = False
                 with watcher.client:
                     await watcher.refresh(events)
             else:
                 watcher.missed = [*events, *watcher.missed]  # not connected yet, or for a moment
+        except Unauthenticated:
+            watcher.client.run_javascript("location.reload()")  # the guard then shows the way in
         except SeedbedError as error:  # what it showed is gone, or no longer theirs
             _log.info("A page could not be brought up to date: %s", error)
         finally:

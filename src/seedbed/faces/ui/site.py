@@ -8,6 +8,7 @@ while a page is built becomes a page of its own, with the sentence and the right
 """
 
 import inspect
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -21,11 +22,12 @@ from seedbed.assets.access.roles import Identity, Role
 from seedbed.base.errors import SeedbedError, Unauthenticated
 from seedbed.faces.api.access import identity_of, requires
 from seedbed.faces.ui.live import Live
-from seedbed.faces.ui.refusal import refusal
+from seedbed.faces.ui.refusal import crash, refusal
 from seedbed.flows.platform import Platform
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_log = logging.getLogger(__name__)
 Builder = Callable[..., Awaitable[None]]
 _PATIENCE = 30.0  # seconds that a page may take to be built; a slow disk is no reason to refuse it
 
@@ -106,6 +108,9 @@ def register(declared: Page, site: Site) -> None:
             await declared.build(Visit(site, identity_of(request), client, request.url.path, token), **arguments)
         except SeedbedError as error:
             return refusal(error)
+        except Exception:
+            _log.exception("The page %s could not be built", request.url.path)
+            return crash()
         return None
 
     given = [one for one in inspect.signature(declared.build).parameters.values() if one.name != "visit"]

@@ -1,6 +1,9 @@
 """Times, amounts and states in words. Pure functions, so that every sentence of a page can be tested."""
 
 import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +21,7 @@ _STATES = {
     State.FAILED: "failed",
     State.CANCELLED: "cancelled",
 }
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KINDS = {"data-set": "data set", "decoded": "decoded images", "download": "model to take away"}
 
 
@@ -85,6 +89,11 @@ def title_of(job: Job) -> str:
 def state_of(job: Job) -> str:
     """The word on its badge."""
     return _STATES[State(job.state)]
+
+
+def with_names(job: Job, names: Mapping[str, str]) -> Job:
+    """The job with the names of other jobs in its reason, where the reason has their ids."""
+    return replace(job, reason=_ID.sub(lambda found: names.get(found[0], found[0]), job.reason)) if job.reason else job
 
 
 def owner_of(job: Job, reader: Identity) -> str:

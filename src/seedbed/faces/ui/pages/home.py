@@ -1,6 +1,7 @@
 """The first page: what is going on, the projects, and what to do next."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from seedbed.assets.access.roles import Role
 from seedbed.assets.projects.projects import Project
@@ -17,37 +18,74 @@ from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
 _RECENT = 8
+_NEWS = ("project.", "bundle.", "label.")
 
 
 @page("/", role=Role.VIEWER)
 async def home(visit: Visit) -> None:
     """Projects, data sets and recent jobs."""
-    jobs = await visit.shared(visit.platform.jobs.list, limit=_RECENT)
-    projects = await visit.ask(visit.platform.projects.list)
-    data = await visit.ask(visit.platform.data.list, limit=6)
     with frame(visit, "Home") as lead:
-        lead.set_text(_lead(jobs, projects, data))
-        if not jobs and not projects and not data:
-            _begin()
-        if projects:
-            await _projects(visit, projects)
-        if data:
-            _data(data)
-        with card("Recent jobs") as recent:
-            listed = JobList(jobs, "No job has run yet.", visit.by)
+        shown = Home(visit, lead.set_text)
+        await shown.build()
+    visit.site.live.watch(visit.client, visit.by, shown.refresh, lambda: shown.moving)
+
+
+class Home:
+    """What is on the page, and how it follows what happens."""
+
+    def __init__(self, visit: Visit, answer: Callable[[str], object]) -> None:
+        self._visit = visit
+        self._answer = answer
+        self._jobs: list[Job] = []
+        self._projects: list[Project] = []
+        self._data: list[Bundle] = []
+        self._drawn: tuple[list[Tile], list[str]] | None = None
+
+    @property
+    def moving(self) -> bool:
+        """Whether a job that is listed goes on."""
+        return any(job.state.active for job in self._jobs)
+
+    async def build(self) -> None:
+        """Everything, once."""
+        self._things = box(classes="stack wide")
+        with card("Recent jobs") as self._recent:
+            self._list = JobList([], "No job has run yet.", self._visit.by)
             with box(classes="row"):
                 link("Everything in the queue", "/queue")
-        recent.set_visibility(bool(jobs or projects or data))
+        await self._look()
+        await self._show_jobs()
 
-    async def refresh(_: Sequence[Event]) -> None:
-        found = await visit.shared(visit.platform.jobs.list, limit=_RECENT)
-        moving[:] = [job for job in found if State(job.state).active]
-        lead.set_text(_lead(found, projects, data))
-        listed.show(found)
-        recent.set_visibility(bool(found or projects or data))
+    async def refresh(self, events: Sequence[Event]) -> None:
+        """Bring the page up to date."""
+        if any(event.kind.startswith(_NEWS) for event in events):
+            await self._look()
+        await self._show_jobs()
 
-    moving: list[Job] = [job for job in jobs if State(job.state).active]
-    visit.site.live.watch(visit.client, visit.by, refresh, lambda: bool(moving))
+    async def _show_jobs(self) -> None:
+        self._jobs = await self._visit.shared(self._visit.platform.jobs.list, limit=_RECENT)
+        self._list.show(self._jobs)
+        self._recent.set_visibility(bool(self._jobs))
+        self._answer(_lead(self._jobs, self._projects, self._data))
+
+    async def _look(self) -> None:
+        """Draw projects and data sets anew, where they have changed."""
+        platform = self._visit.platform
+        projects = await self._visit.shared(platform.projects.list)
+        data = await self._visit.shared(platform.data.list, limit=6)
+        tiles = [await _tile(self._visit, project) for project in projects]
+        drawn = (tiles, [bundle.uuid for bundle in data])
+        if drawn == self._drawn:
+            return
+        self._drawn, self._projects, self._data = drawn, projects, data
+        self._things.clear()
+        with self._things:
+            if not projects and not data:
+                _begin()
+            if tiles:
+                _shown_projects(tiles)
+            if data:
+                _shown_data(data)
 
 
 def _lead(jobs: Sequence[Job], projects: Sequence[Project], data: Sequence[Bundle]) -> str:
@@ -72,23 +110,38 @@ def _begin() -> None:
         words("seedbed demo", "code")
 
 
-async def _projects(visit: Visit, projects: Sequence[Project]) -> None:
-    words("Projects", "h2")
-    with box(classes="tiles"):
-        for project in projects:
-            labels = await visit.ask(visit.platform.projects.labels, project.id)
-            classes = await visit.ask(visit.platform.projects.classes, project.id)
-            with box("a", "card tile", href=path("projects", project.id)):
-                if project.data:
-                    thumbs.strip(project.data, 4)
-                words(project.name, "h3")
-                words(
-                    f"{say.plural(len(labels), 'label')} in {say.plural(len(classes), 'class', 'classes')}", "p", "soft"
-                )
+@dataclass(frozen=True)
+class Tile:
+    """A project in short."""
+
+    id: str
+    name: str
+    data: str
+    under: str
 
 
-def _data(data: Sequence[Bundle]) -> None:
-    words("Data sets", "h2")
-    with box(classes="tiles"):
-        for bundle in data:
-            data_tile(bundle)
+async def _tile(visit: Visit, project: Project) -> Tile:
+    labels = await visit.ask(visit.platform.projects.labels, project.id)
+    classes = await visit.ask(visit.platform.projects.classes, project.id)
+    under = f"{say.plural(len(labels), 'label')} in {say.plural(len(classes), 'class', 'classes')}"
+    return Tile(project.id, project.name, project.data, under)
+
+
+def _shown_projects(tiles: Sequence[Tile]) -> None:
+    with box("section", "stack"):
+        words("Projects", "h2")
+        with box(classes="tiles"):
+            for tile in tiles:
+                with box("a", "card tile", href=path("projects", tile.id)):
+                    if tile.data:
+                        thumbs.strip(tile.data, 4)
+                    words(tile.name, "h3")
+                    words(tile.under, "p", "soft")
+
+
+def _shown_data(data: Sequence[Bundle]) -> None:
+    with box("section", "stack"):
+        words("Data sets", "h2")
+        with box(classes="tiles"):
+            for bundle in data:
+                data_tile(bundle)

@@ -74,8 +74,15 @@ class JobPage:
         self.job = await self._visit.shared(self._visit.platform.jobs.get, self.job.id)
         await self._show()
 
+    async def _named(self) -> Job:
+        """The job, with the names of those that it waits for."""
+        if self.job.state != State.WAITING:
+            return self.job
+        flow = await self._visit.shared(self._visit.platform.jobs.list, flow=self.job.flow)
+        return say.with_names(self.job, {one.id: f"'{say.title_of(one)}'" for one in flow})
+
     async def _show(self) -> None:
-        job, now = self.job, time.time()
+        job, now = await self._named(), time.time()
         self._answer(say.answer_of(job, now))
         self._badge.show(say.state_of(job))
         self._bar.element.set_visibility(not State(job.state).ended)

@@ -64,7 +64,9 @@ async def queue(visit: Visit) -> None:
         with card("Running"):
             running = JobList(first.running, "Nothing is running.", visit.by)
         with card("Waiting", aside="in the order in which they start"):
-            waiting = JobList(first.waiting, "Nothing waits: a new job starts at once if it fits.", visit.by)
+            waiting = JobList(
+                first.waiting, "Nothing waits: a new job starts at once if it fits.", visit.by, first.running
+            )
         with card("Ended lately"):
             ended = JobList(first.ended, "Nothing has ended yet. Submit a job: seedbed jobs submit STEP.", visit.by)
             with box(classes="row"):
@@ -76,7 +78,7 @@ async def queue(visit: Visit) -> None:
         moving[0] = bool(found.running)
         lead.set_text(found.sentence)
         running.show(found.running)
-        waiting.show(found.waiting)
+        waiting.show(found.waiting, found.running)
         ended.show(found.ended)
 
     moving = [bool(first.running)]

@@ -56,17 +56,19 @@ class JobRow:
 class JobList:
     """Jobs below each other."""
 
-    def __init__(self, jobs: Sequence[Job], nothing: str, by: Identity) -> None:
+    def __init__(self, jobs: Sequence[Job], nothing: str, by: Identity, beside: Sequence[Job] = ()) -> None:
         self._nothing = nothing
         self._by = by
         self._place: Element = box("ul", "jobs")
         self._rows: dict[str, JobRow] = {}
         self._drawn: list[str] | None = None
-        self.show(jobs)
+        self.show(jobs, beside)
 
-    def show(self, jobs: Sequence[Job]) -> None:
-        """Bring the list up to date."""
+    def show(self, jobs: Sequence[Job], beside: Sequence[Job] = ()) -> None:
+        """Bring the list up to date; jobs `beside` it may be named in reasons."""
         now, ids = time.time(), [job.id for job in jobs]
+        names = {job.id: f"'{say.title_of(job)}'" for job in (*beside, *jobs)}
+        jobs = [say.with_names(job, names) for job in jobs]
         if ids == self._drawn:
             for job in jobs:
                 self._rows[job.id].show(job, now)
