@@ -8,8 +8,6 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from seedbed.faces.client.results import Job
 
-_ENDS = {"done": "green", "failed": "red", "cancelled": "yellow"}
-
 
 class Bars:
     """Shows jobs as they move; without a terminal, a line whenever the state of one changes."""
@@ -20,9 +18,9 @@ class Bars:
         self._tasks: dict[str, TaskID] = {}
         self._states: dict[str, str] = {}
         self._progress = Progress(
-            TextColumn("{task.fields[name]:<14}", markup=False),
+            TextColumn("{task.fields[name]}", markup=False),
             BarColumn(bar_width=24),
-            TextColumn("{task.fields[count]:>11}", markup=False),
+            TextColumn("{task.fields[count]}", markup=False, justify="right"),
             TimeElapsedColumn(),
             TextColumn("{task.fields[words]}", markup=False),
             console=console,
@@ -61,7 +59,9 @@ class Bars:
     def _line(self, job: Job) -> None:
         if self._states.get(job["id"]) != job["state"]:
             self._states[job["id"]] = job["state"]
-            self._console.print(f"{job['name'] or job['step']}: {_words(job)}", markup=False, highlight=False)
+            self._console.print(
+                f"{job['name'] or job['step']}: {_words(job)}", markup=False, highlight=False, soft_wrap=True
+            )
 
 
 def _words(job: Job) -> str:
