@@ -91,7 +91,7 @@ def measure_size(width: int, height: int, count: int, rounds: int) -> dict[str, 
     }
 
 
-def measure(quick: bool) -> Report:  # noqa: FBT001
+def measure(quick: bool) -> Report:
     """Small crops and photographs; each figure is the worse of the two."""
     amounts = ((256, 256, 1200), (1024, 768, 160)) if quick else ((256, 256, 6000), (1024, 768, 1000))
     rows = [measure_size(*amount, rounds=3 if quick else 5) for amount in amounts]

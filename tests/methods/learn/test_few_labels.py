@@ -12,7 +12,7 @@ from seedbed.methods.learn.predict import predict
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.trainer import train
 
-SEEDS, PER_CLASS, LABELS, HIDDEN = (0, 1, 2), 220, 8, 100
+SEEDS, PER_CLASS, LABELS, HIDDEN = (10, 11, 12), 175, 8, 75
 
 
 @lru_cache

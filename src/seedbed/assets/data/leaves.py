@@ -322,11 +322,11 @@ def _light(picture: Floats, rng: Rng) -> Floats:
     x, y = _grid(size)
     slope = 1 + _uniform(rng, count, -0.3, 0.3) * x + _uniform(rng, count, -0.3, 0.3) * y
     dapple = 1 - _step(_noise(rng, count, size, 4), 0.5) * _some(rng, count, 0.3) * _uniform(rng, count, 0.2, 0.5)
-    power = _uniform(rng, count, 0.9, 1.5) * slope * dapple
-    warmth = _uniform(rng, count, -0.1, 0.1)
+    power = _uniform(rng, count, 0.55, 1.6) * slope * dapple
+    warmth = _uniform(rng, count, -0.3, 0.3)
     cast = np.concatenate([1 + warmth, 1 + _uniform(rng, count, -0.05, 0.05), 1 - warmth], axis=2)
     lit = np.clip(picture * power[..., None] * cast[:, :, None, :], 0, 1)
-    return np.asarray(lit ** _uniform(rng, count, 0.8, 1.25)[..., None], dtype=np.float32)
+    return np.asarray(lit ** _uniform(rng, count, 0.65, 1.5)[..., None], dtype=np.float32)
 
 
 def _camera(picture: Floats, rng: Rng) -> NDArray[np.uint8]:
