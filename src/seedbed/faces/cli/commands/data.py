@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from seedbed.base.resources import show_size
 from seedbed.faces.cli.options import Detach, Json, Limit, Project
 from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
 from seedbed.faces.cli.session import session
@@ -53,7 +54,13 @@ def list_sets(project: Project = "", limit: Limit = 100, as_json: Json = False) 
 @app.command()
 def show(ref: Annotated[str, typer.Argument(help="Name or uuid.")], as_json: Json = False) -> None:
     """Counts, classes, findings and statistics of a data set."""
-
     with session() as here:
         found = here.client.data.show(ref)
-    show_json(found) if as_json else show_record(found)
+    if as_json:
+        show_json(found)
+        return
+    plain = {name: value for name, value in found.items() if name not in ("classes", "findings")}
+    show_record({**plain, "created": when(found["created"]), "size": show_size(found["size"])})
+    show_table(("class", "images"), sorted(found["classes"].items()), empty="No image has a class yet.")
+    for finding in found["findings"]:
+        say(f"{finding['severity']}: {finding['sentence']}")

@@ -57,7 +57,8 @@ def predict(
         if path.is_file() and path.suffix.lower() in _IMAGES:
             _show_guesses(here.client.models.predict_image(model, path.read_bytes()), as_json=as_json)
             return
-        source = here.bring(path, project=project) if path.exists() else {"data": what}
+        is_path = path.exists() or "/" in what or path.suffix.lower() in _IMAGES
+        source = here.bring(path, project=project) if is_path else {"data": what}
         jobs = here.client.models.predict(model, project=project, **source)
         finish(here, jobs, detach=detach, as_json=as_json)
 
