@@ -37,6 +37,11 @@ class Served:
         """The address with the token, as it is printed."""
         return f"{self.url}/?token={TOKEN}"
 
+    @property
+    def cookie(self) -> dict[str, str]:
+        """What that address leaves in a browser."""
+        return {"name": f"seedbed-{self.url.rpartition(':')[2]}", "value": TOKEN, "url": self.url}
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:

@@ -22,7 +22,7 @@ from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
 
 EVIL = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
-_PER_CLASS, _LABELS = 12, 8
+_PER_CLASS, _LABELS = 8, 5
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
 """Every page in a real browser: on a desk, on a phone, in the dark; live; by keyboard; with hostile names."""
 
 import io
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, expect
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.base.ids import new_id
@@ -78,13 +77,34 @@ def alive(page: Page) -> None:
     )
 
 
-@pytest.fixture
-def watched(browser: Browser, solo: Served) -> Iterator[Watched]:
+def entered(browser: Browser, served: Served) -> BrowserContext:
+    """A browser of its own that has been let in."""
     context = browser.new_context(viewport=DESK, color_scheme="light")  # type: ignore[arg-type]
     context.set_default_timeout(30_000)
-    found = Watched(context.new_page())
-    found.page.goto(solo.entrance)
-    yield found
+    context.add_cookies([served.cookie])  # type: ignore[list-item]
+    return context
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, solo: Served) -> Iterator[BrowserContext]:
+    """One browser for many pages: what was fetched once is kept, as at people's."""
+    context = entered(browser, solo)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def watched(shared: BrowserContext) -> Iterator[Watched]:
+    page = shared.new_page()
+    yield Watched(page)
+    page.close()
+
+
+@pytest.fixture
+def apart(browser: Browser, solo: Served) -> Iterator[Watched]:
+    """For tests that leave something behind in the browser."""
+    context = entered(browser, solo)
+    yield Watched(context.new_page())
     context.close()
 
 
@@ -107,25 +127,27 @@ def quick(solo: Served) -> Job:
 
 
 @pytest.mark.parametrize("name", list(PAGES))
-def test_a_page_is_whole_on_a_desk_on_a_phone_and_in_the_dark(
-    watched: Watched, solo: Served, name: str, tmp_path: Path
-):
-    folder = PICTURES if os.environ.get("SEEDBED_PICTURES") else tmp_path
+def test_a_page_is_whole_on_a_desk_on_a_phone_and_in_the_dark(watched: Watched, solo: Served, name: str):
     page = watched.go(solo.url + PAGES[name].format(**vars(solo.content)))
     assert page.locator("h1").count() == 1
-    picture(page, name, folder)
     page.emulate_media(color_scheme="dark")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(16, 20, 17)"
-    picture(page, f"{name}-dark", folder)
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    page.wait_for_timeout(150)
+    page.wait_for_timeout(100)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    page.emulate_media(color_scheme="light")
-    picture(page, f"{name}-phone", folder)
     assert watched.wrong == []
     assert watched.hosts == {"127.0.0.1"}
     assert page.evaluate("window.hacked") is None
+
+
+def test_the_printed_address_opens_the_door_and_hides_its_token(browser: Browser, solo: Served):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(solo.entrance)
+    alive(page)
+    assert page.url == solo.url + "/"
+    context.close()
 
 
 def test_names_that_people_gave_are_shown_and_never_become_markup(watched: Watched, solo: Served):
@@ -175,21 +197,30 @@ def test_the_queue_shows_live_progress_and_why_a_job_waits(watched: Watched, sol
     )
 
 
-def test_the_owner_is_told_on_every_open_page_and_by_the_browser(watched: Watched, solo: Served, quick: Job):
-    context = watched.page.context
+def test_the_owner_is_told_on_every_open_page_and_by_the_browser(apart: Watched, solo: Served, quick: Job):
+    context = apart.page.context
     context.grant_permissions(["notifications"], origin=solo.url)
     context.add_init_script(
         "window.told = []; window.Notification = class { static permission = 'granted';"
         "constructor(title, options) { window.told.push(options.body); } };"
     )
     other = context.new_page()
-    for page, path in ((watched.page, "/bundles"), (other, "/doctor")):
+    for page, path in ((apart.page, "/bundles"), (other, "/doctor")):
         page.goto(solo.url + path)
         alive(page)
-    for page in (watched.page, other):
+    for page in (apart.page, other):
         expect(page.locator(".toast")).to_contain_text("counting along is done.", timeout=60_000)
         expect(page.locator(".toast a")).to_have_attribute("href", f"/jobs/{quick.id}")
         assert page.evaluate("window.told") == ["counting along is done."]
+
+
+def test_the_first_page_shows_a_new_project_without_reloading(watched: Watched, solo: Served):
+    page = watched.go(solo.url + "/")
+    made = solo.platform.projects.create("Orchard", classes=["apple", "pear"], by=SOLO)
+    tile = page.get_by_role("link", name="Orchard")
+    expect(tile).to_contain_text("0 labels in 2 classes")
+    solo.platform.projects.delete(made.id, by=SOLO)
+    expect(tile).to_have_count(0)
 
 
 def test_cancelling_asks_first_and_running_again_makes_a_new_job(watched: Watched, solo: Served):
@@ -274,12 +305,12 @@ def test_shortcuts_are_shown_and_lead_where_they_say(watched: Watched, solo: Ser
     expect(page.locator("[data-search]")).to_have_value("gq?")
 
 
-def test_the_choice_of_colours_is_remembered(watched: Watched, solo: Served):
-    page = watched.go(solo.url + "/")
+def test_the_choice_of_colours_is_remembered(apart: Watched, solo: Served):
+    page = apart.go(solo.url + "/")
     for choice in ("light", "dark"):
         page.locator("[data-theme-button]").click()
         expect(page.locator("html")).to_have_attribute("data-choice", choice)
-    watched.go(solo.url + "/queue")
+    apart.go(solo.url + "/queue")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 

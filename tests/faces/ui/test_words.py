@@ -79,3 +79,10 @@ def test_the_time_that_is_left_is_told_roughly(seconds, text):
 @pytest.mark.parametrize(("text", "told"), [("no room", "no room."), ("Why? ", "Why?"), ("", ""), ("done.", "done.")])
 def test_a_reason_becomes_a_sentence(text, told):
     assert words.sentence(text) == told
+
+
+def test_a_reason_names_the_jobs_that_it_speaks_of():
+    other = "01a1de87-a753-7a62-9ed3-b7b87a86514e"
+    job = replace(WAITING, reason=f"Waiting for job {other} to finish")
+    assert words.with_names(job, {other: "'train'"}).reason == "Waiting for job 'train' to finish"
+    assert words.with_names(job, {}) == job

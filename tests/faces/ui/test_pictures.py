@@ -1,0 +1,103 @@
+"""The pictures of the docs: the demonstration recipe for real, looked at while it runs and when it is done."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from seedbed.assets.access.roles import SOLO
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.states import State
+from tests.faces.ui.conftest import TOKEN, Served
+from tests.faces.ui.content import ended
+from tests.faces.ui.test_pages import DESK, PHONE, PICTURES, Watched, alive, entered, picture
+
+LARGEST = 250_000  # bytes of one picture
+DEMO = {"count_per_class": 40, "train": {"steps": 120, "evaluate_every": 15}}
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """docs/pictures where that is asked for, else a place that nobody sees."""
+    if not os.environ.get("SEEDBED_PICTURES"):
+        return tmp_path_factory.mktemp("pictures")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    return PICTURES
+
+
+@pytest.fixture(scope="module")
+def demo(serve: object) -> tuple[Served, dict[str, Job]]:
+    """The recipe, started; by the name of each job."""
+    served: Served = serve(TOKEN)  # type: ignore[operator]
+    jobs = served.platform.models.start_recipe("demo", DEMO, by=SOLO)
+    return served, {job.name: job for job in jobs}
+
+
+@pytest.fixture
+def page(browser: Browser, demo: tuple[Served, dict[str, Job]]) -> Iterator[Watched]:
+    context = entered(browser, demo[0])
+    yield Watched(context.new_page())
+    context.close()
+
+
+def shoot(page: Page, name: str, folder: Path, *, more: bool = False) -> None:
+    """On a desk; with `more` also in the dark and on a phone."""
+    picture(page, name, folder)
+    if more:
+        page.emulate_media(color_scheme="dark")
+        picture(page, f"{name}-dark", folder)
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        page.wait_for_timeout(300)
+        picture(page, f"{name}-phone", folder)
+        page.set_viewport_size(DESK)  # type: ignore[arg-type]
+    assert all(path.stat().st_size < LARGEST for path in folder.glob("*.png"))
+
+
+def test_a_training_is_watched_while_it_learns(page: Watched, demo: tuple[Served, dict[str, Job]], folder: Path):
+    served, jobs = demo
+    for name in ("leaves.draw-leaves", "leaves.ingest", "leaves.sample-labels"):
+        assert ended(served.platform, jobs[name], 300).state == State.DONE
+    train = page.go(f"{served.url}/jobs/{jobs['leaves.train'].id}")
+    expect(train.locator(".state.running")).to_be_visible(timeout=120_000)
+    train.wait_for_function("Number(document.querySelector('[role=progressbar]').ariaValueNow) > 60", timeout=300_000)
+    shoot(train, "job", folder, more=True)
+    shoot(page.go(f"{served.url}/queue"), "queue", folder, more=True)
+    assert page.wrong == []
+
+
+def test_results_are_told_in_words_and_pictures(page: Watched, demo: tuple[Served, dict[str, Job]], folder: Path):
+    served, jobs = demo
+    found = {name: ended(served.platform, job, 900) for name, job in jobs.items()}
+    assert {job.state for job in found.values()} == {State.DONE}
+    shoot(page.go(served.url + "/"), "home", folder, more=True)
+    shoot(page.go(f"{served.url}/jobs/{found['leaves.evaluate'].id}"), "results", folder, more=True)
+    shoot(page.go(f"{served.url}/jobs/{found['leaves.label-all'].id}"), "labelled", folder)
+    model = found["leaves.train"].outputs["model"]
+    bundle = page.go(f"{served.url}/bundles/{model}")
+    shoot(bundle, "bundle", folder)
+    pair = ",".join(found[name].id for name in ("leaves.train", "leaves-labels-alone.train"))
+    shoot(page.go(f"{served.url}/compare?jobs={pair}"), "compare", folder)
+    shoot(page.go(f"{served.url}/bundles"), "bundles", folder)
+    shoot(page.go(f"{served.url}/data/{found['leaves.ingest'].outputs['data']}"), "data-set", folder)
+    project = served.platform.projects.list(by=SOLO)[0]
+    shoot(page.go(f"{served.url}/projects/{project.id}"), "project", folder)
+    shoot(page.go(f"{served.url}/doctor"), "machine", folder)
+    assert page.wrong == []
+    assert page.hosts == {"127.0.0.1"}
+
+
+def test_the_key_to_everything_is_a_token(page: Watched, demo: tuple[Served, dict[str, Job]], folder: Path):
+    served, _ = demo
+    page.page.context.clear_cookies()
+    page.page.goto(f"{served.url}/queue")
+    expect(page.page.get_by_role("button", name="Sign in")).to_be_visible()
+    shoot(page.page, "sign-in", folder)
+    page.page.get_by_label("Token").fill(TOKEN)
+    page.page.get_by_role("button", name="Sign in").click()
+    alive(page.page)
+    assert page.page.url == f"{served.url}/queue"
