@@ -62,10 +62,13 @@ def test_shares_are_shown_as_percent():
 
 
 def test_the_same_measure_of_two_parts_shares_a_panel_and_accuracy_comes_first():
-    panels = charts.panels(["valid/loss", "train/loss", "valid/accuracy", "seconds"])
+    panels = charts.panels(
+        ["loss_labelled", "valid/loss", "train/loss", "valid/accuracy", "seconds", "unchanged", "confident"]
+    )
     assert [(panel.title, panel.names) for panel in panels] == [
         ("accuracy", ("valid/accuracy",)),
-        ("loss", ("train/loss", "valid/loss")),
+        ("loss", ("loss_labelled", "train/loss", "valid/loss")),
+        ("confidence", ("confident", "unchanged")),
         ("seconds", ("seconds",)),
     ]
 

@@ -246,15 +246,12 @@ def _value_axis(name: str = "", *, lines: bool = True) -> Options:
     }
 
 
+_FAMILIES = {"acc": "accuracy", "loss": "loss", "confiden": "confidence", "unchanged": "confidence"}
+
+
 def _measure(name: str) -> str:
-    return (
-        name.replace("-", "_")
-        .split("/")[-1]
-        .split(".")[-1]
-        .removeprefix("train_")
-        .removeprefix("valid_")
-        .removeprefix("test_")
-    )
+    last = name.replace("-", "_").split("/")[-1]
+    return next((family for part, family in _FAMILIES.items() if part in last), last)
 
 
 def _rank(title: str) -> int:

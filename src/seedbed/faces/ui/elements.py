@@ -98,11 +98,6 @@ def table(heads: list[str], classes: str = "") -> Element:
         return box("tbody")
 
 
-def progress(share: float | None, label: str) -> "Progress":
-    """A bar from 0 to 1; None: it goes on, but nobody knows how far."""
-    return Progress(share, label)
-
-
 class Progress:
     """A progress bar that can be moved."""
 

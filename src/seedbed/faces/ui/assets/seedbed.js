@@ -110,10 +110,7 @@
       const side = document.querySelector(".side");
       const opened = side.toggleAttribute("data-open");
       at("menu").setAttribute("aria-expanded", String(opened));
-    } else if (at("copies")) {
-      navigator.clipboard?.writeText(at("copies").dataset.copies).then(() => toast("Copied.", { seconds: 3 }));
-    } else if (at("back-to-top")) window.scrollTo(0, 0);
-    else if (event.target.matches("dialog")) event.target.close(); // a click beside the box
+    } else if (event.target.matches("dialog")) event.target.close(); // a click beside the box
   }
 
   // a log that is read at its end stays at its end

@@ -53,7 +53,7 @@ class JobPage:
         with box(classes="stack"):
             with box(classes="row"):
                 self._badge = StateBadge(say.state_of(self.job))
-                words(_about(self.job, self._visit.by), "span", "soft small")
+                self._about = words("", "span", "soft small")
             self._bar = Progress(say.share_of(self.job), "Progress")
             self._actions = box(classes="actions")
         self._results = card("What came out")
@@ -85,6 +85,7 @@ class JobPage:
         job, now = await self._named(), time.time()
         self._answer(say.answer_of(job, now))
         self._badge.show(say.state_of(job))
+        self._about.set_text(_about(job, self._visit.by, now))
         self._bar.element.set_visibility(not State(job.state).ended)
         self._bar.move(say.share_of(job) if job.state != State.WAITING else 0.0)
         metrics: Metrics = await self._visit.shared(self._visit.platform.jobs.metrics, job.id)
@@ -211,9 +212,9 @@ def _keep_head(section: ui.element) -> None:
         child.delete()
 
 
-def _about(job: Job, by: Identity) -> str:
+def _about(job: Job, by: Identity, now: float) -> str:
     kind = "trial and error" if job.cls == "te" else "best effort"
-    parts = [f"step {job.step}", kind, say.owner_of(job, by), f"submitted {say.ago(job.submitted, time.time())}"]
+    parts = [f"step {job.step}", kind, say.owner_of(job, by), f"submitted {say.ago(job.submitted, now)}"]
     return " · ".join(part for part in parts if part)
 
 

@@ -14,7 +14,7 @@ Metrics = Mapping[str, Sequence[tuple[int, float]]]
 def is_share(lines: Sequence[tuple[str, charts.Points]], title: str) -> bool:
     """Whether the values are shares of one, so that percent is the better word."""
     values = [value for _, points in lines for _, value in points]
-    named = any(word in title for word in ("acc", "share", "precision", "recall", "f1", "confident", "mask"))
+    named = any(word in title for word in ("acc", "share", "precision", "recall", "f1", "confiden"))
     return named and bool(values) and max(values) <= 1.0 and min(values) >= 0.0
 
 
