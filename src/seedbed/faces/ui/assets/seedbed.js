@@ -110,7 +110,12 @@
       const side = document.querySelector(".side");
       const opened = side.toggleAttribute("data-open");
       at("menu").setAttribute("aria-expanded", String(opened));
-    } else if (event.target.matches("dialog")) event.target.close(); // a click beside the box
+    } else if (event.target.matches("dialog") && isBeside(event, event.target)) event.target.close();
+  }
+
+  function isBeside(event, element) {
+    const edge = element.getBoundingClientRect();
+    return event.clientX < edge.left || event.clientX > edge.right || event.clientY < edge.top || event.clientY > edge.bottom;
   }
 
   // a log that is read at its end stays at its end
