@@ -66,6 +66,19 @@ def show(ref: Ref, as_json: Json = False) -> None:
     show_table(("class", "labels"), list(counts.items()), empty="No class yet.")
 
 
+@app.command("add-class")
+def add_class(
+    ref: Ref,
+    names: Annotated[list[str], typer.Argument(help="What can be seen on the images.")],
+    as_json: Json = False,
+) -> None:
+    """One class more, or several."""
+
+    with session() as here:
+        made = [here.client.projects.add_class(ref, name) for name in names]
+    show_json(made) if as_json else say(f"{ref} can now be labelled with {', '.join(one['name'] for one in made)}.")
+
+
 @label.command("import")
 def import_labels(
     ref: Ref,
