@@ -255,8 +255,8 @@ def test_jobs_wait_for_what_they_need_and_say_so(service: Service) -> None:
     third = service.submit(after=(second.id,))
     service.until_state(first, State.RUNNING)
     service.scheduler.tick()
-    assert service.queue.get(second.id).reason == f"Waiting for job {first.id} to finish"
-    assert service.queue.get(third.id).reason == f"Waiting for job {second.id} to finish"
+    assert service.queue.get(second.id).reason == f"Waiting for job '{first.name}' to finish"
+    assert service.queue.get(third.id).reason == f"Waiting for job '{second.name}' to finish"
     assert service.finish(third).state is State.DONE
     order = [service.queue.get(job.id).ended for job in (first, second, third)]
     assert order == sorted(order)
@@ -271,7 +271,7 @@ def test_jobs_end_with_a_sentence_when_what_they_need_ends_badly(service: Servic
         service.queue.cancel(first.id)
     last = service.finish(third)
     assert last.state is state
-    assert service.queue.get(second.id).reason.startswith(f"Job {first.id}, which it needs, ")
+    assert service.queue.get(second.id).reason.startswith(f"Job '{first.name}', which it needs, ")
 
 
 def test_an_output_that_was_not_made_is_told(service: Service) -> None:

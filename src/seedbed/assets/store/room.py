@@ -11,7 +11,7 @@ _RESERVE, _SHARE = 64 << 20, 0.05  # bytes kept free, or this share of a small d
 
 def keep_reserve(home: Path, coming: int) -> None:
     """Refuse a write of so many bytes where it would take what a deletion needs to make room again."""
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
     disk = shutil.disk_usage(home)
     reserve = min(_RESERVE, int(disk.total * _SHARE))
     if disk.free - coming < reserve:

@@ -16,7 +16,7 @@ class DemoParams(LearningParams):
         "leaves", min_length=1, max_length=100, pattern=r"^[^/]*$", description="What the results are named after."
     )
     project: str = Field("Leaves", description="The project that it belongs to; made if there is none.")
-    count_per_class: int = Field(100, ge=10, description="Leaves that are drawn of each class.")
+    count_per_class: int = Field(250, ge=10, description="Leaves that are drawn of each class.")
     compare: bool = Field(True, description="Also train on the labels alone, to lay the curves over each other.")
 
 

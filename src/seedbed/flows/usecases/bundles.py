@@ -18,6 +18,7 @@ from seedbed.flows.kinds.labels import Files
 from seedbed.flows.outside import Roots
 from seedbed.flows.usecases.contexts import Contexts, Progress
 from seedbed.flows.usecases.pages import require_project, visible_projects
+from seedbed.runtime.jobs.folders import JobFolders
 
 
 class Bundles:
@@ -110,6 +111,7 @@ class Bundles:
         """Delete bundles, and what is derived from them; the bytes go too."""
         doomed = [self._require(ref, Role.TRAINER, by) for ref in refs]
         deletion = self._store.delete([bundle.uuid for bundle in doomed], by=by.name)
+        JobFolders(self._store.home / "jobs").forget_inputs({bundle.uuid for bundle in deletion.bundles})
         for bundle in deletion.bundles:
             self._audit.record(by.name, "bundle.remove", bundle.uuid, data={"name": bundle.name})
         return deletion

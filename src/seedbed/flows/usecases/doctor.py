@@ -84,7 +84,7 @@ def _libraries() -> Check:
 
 def _home(home: Path) -> Iterator[Check]:
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe = home / f".doctor-{new_id()}"
         write_atomically(probe, b"")
         probe.unlink()

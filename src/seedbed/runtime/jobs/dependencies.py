@@ -10,34 +10,40 @@ from seedbed.runtime.jobs.states import State
 
 @dataclass(frozen=True)
 class Dependencies:
-    """The states of everything that waiting jobs wait for."""
+    """How everything stands that waiting jobs wait for: state and name."""
 
-    states: Mapping[str, State]
+    standings: Mapping[str, tuple[State, str]]
 
     @classmethod
     def of(cls, queue: Queue, waiters: Sequence[Waiter]) -> "Dependencies":
         """Look them up, all at once."""
         wanted = {name for waiter in waiters for name in waiter.spec.dependencies}
-        return cls(queue.states(wanted) if wanted else {})
+        return cls(queue.standings(wanted) if wanted else {})
 
     def are_met(self, waiter: Waiter) -> bool:
         """Whether everything that a job needs is done."""
-        return all(self.states.get(name) is State.DONE for name in waiter.spec.dependencies)
+        return not self._unmet(waiter)
 
     def verdict(self, waiter: Waiter) -> tuple[State, str] | None:
         """How a job must end because one that it needs ended badly; a job that is gone has failed."""
-        for name in waiter.spec.dependencies:
-            state = self.states.get(name, State.FAILED)
+        for job in waiter.spec.dependencies:
+            state, name = self._standing(job)
             if state is State.FAILED:
-                return State.FAILED, f"Job {name}, which it needs, failed"
+                return State.FAILED, f"Job '{name}', which it needs, failed"
             if state is State.CANCELLED:
-                return State.CANCELLED, f"Job {name}, which it needs, was cancelled"
+                return State.CANCELLED, f"Job '{name}', which it needs, was cancelled"
         return None
 
     def reason(self, waiter: Waiter) -> str:
         """Why a job waits for others, in words; empty when it does not, or must end."""
-        unmet = [name for name in waiter.spec.dependencies if self.states.get(name) is not State.DONE]
+        unmet = self._unmet(waiter)
         if not unmet or self.verdict(waiter):
             return ""
         more = f" and {len(unmet) - 1} more" if len(unmet) > 1 else ""
-        return f"Waiting for job {unmet[0]}{more} to finish"
+        return f"Waiting for job '{self._standing(unmet[0])[1]}'{more} to finish"
+
+    def _unmet(self, waiter: Waiter) -> list[str]:
+        return [job for job in waiter.spec.dependencies if self._standing(job)[0] is not State.DONE]
+
+    def _standing(self, job: str) -> tuple[State, str]:
+        return self.standings.get(job, (State.FAILED, job))

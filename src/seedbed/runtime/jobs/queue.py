@@ -188,12 +188,16 @@ class Queue:
 
     def states(self, ids: Collection[str]) -> dict[str, State]:
         """The states of some jobs."""
-        found: dict[str, State] = {}
+        return {job: state for job, (state, _) in self.standings(ids).items()}
+
+    def standings(self, ids: Collection[str]) -> dict[str, tuple[State, str]]:
+        """The state and the name of some jobs."""
+        found: dict[str, tuple[State, str]] = {}
         todo = sorted(ids)
         with self.database.read() as conn:
             for start in range(0, len(todo), 500):
-                some = select(jobs.c.id, jobs.c.state).where(jobs.c.id.in_(todo[start : start + 500]))
-                found.update({name: State(state) for name, state in conn.execute(some)})
+                some = select(jobs.c.id, jobs.c.state, jobs.c.name).where(jobs.c.id.in_(todo[start : start + 500]))
+                found.update({job: (State(state), name) for job, state, name in conn.execute(some)})
         return found
 
     def locked(self, conn: Connection, job_id: str) -> Job:

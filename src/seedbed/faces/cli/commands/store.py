@@ -1,5 +1,6 @@
 """`seedbed store`: bundles and their files."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from seedbed.faces.cli.output import say, short, show_json, show_record, show_ta
 from seedbed.faces.cli.session import session
 
 app = typer.Typer(help="Bundles: add, find, look, tag, remove, copy to a remote and back.", no_args_is_help=True)
+_FEW = 12  # values that are shown in full
 Ref = Annotated[str, typer.Argument(help="Name, uuid, or the beginning of a uuid.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="NAME=VALUE.")]
 Context = Annotated[str, typer.Option(help="A context; else the one in use.")]
@@ -78,8 +80,10 @@ def show(ref: Ref, as_json: Json = False) -> None:
     if as_json:
         show_json(found)
         return
-    arrays = {name: f"{len(array['items'])} of {array['type']}" for name, array in found["arrays"].items()}
-    show_record({**found, "created": when(found["created"]), "arrays": arrays})
+    arrays = {f"  {name}": _in_brief(array) for name, array in found["arrays"].items()}
+    made_by = found["lineage"]["step"] or "hand"
+    rest = {name: value for name, value in found.items() if name not in ("arrays", "lineage", "tags")}
+    show_record({**rest, "created": when(found["created"]), "tags": _tags(found["tags"]), "made by": made_by, **arrays})
 
 
 @app.command()
@@ -173,6 +177,13 @@ def _copy(way: str, context: str, *, as_json: bool) -> None:
         name = context or next(one["name"] for one in here.client.contexts.list() if one["current"])
         report = here.client.contexts.push(name) if way == "push" else here.client.contexts.pull(name)
     show_json(report) if as_json else show_record(report)
+
+
+def _in_brief(array: Mapping[str, Any]) -> str:
+    items = array["items"]
+    if array["type"] in ("file", "bundle", "link") or len(items) > _FEW:
+        return f"{len(items)} {array['type']}{'' if len(items) == 1 else 's'}"
+    return ", ".join(f"{item:.4g}" if isinstance(item, float) else str(item) for item in items)
 
 
 def _tags(tags: dict[str, str]) -> str:
