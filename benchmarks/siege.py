@@ -249,7 +249,7 @@ class Siege:
             stop = threading.Event()
             watching = [
                 threading.Thread(target=witness.run, args=(stop,), daemon=True),
-                threading.Thread(target=self._interrupt_trainings, args=(platform, witness, stop), daemon=True),
+                threading.Thread(target=self._interrupt_trainings, args=(witness, stop), daemon=True),
             ]
             for thread in watching:
                 thread.start()
@@ -277,7 +277,7 @@ class Siege:
 
     def _kill(self, service: Service, publisher: Publisher, witness: Witness) -> None:
         with _progress("kills", self.plan.kills) as advance:
-            while sum(self.killed.values()) < self.plan.kills or self._moments:
+            while sum(self.killed.values()) < self.plan.kills or any(self._moments.values()):
                 service.ensure()
                 publisher.ensure()
                 self._submit(service)
@@ -305,17 +305,23 @@ class Siege:
         name = self.rng.choices(names, weights=[WEIGHTS[name] for name in names])[0]
         return name, self.rng.choice(there[name])
 
-    def _interrupt_trainings(self, platform: Platform, witness: Witness, stop: threading.Event) -> None:
+    def _interrupt_trainings(self, witness: Witness, stop: threading.Event) -> None:
         """Kill trainings at steps drawn beforehand, with a checkpoint kept: chance would rarely hit one."""
         while not stop.wait(0.05):
-            for job, moments in list(self._moments.items()):
-                now = platform.queue.get(job)
-                workers = witness.attempts().get((job, now.fence), [])
-                if now.checkpoint and now.step_now >= moments[0] and workers and _kill(workers[0]):
+            for (job, fence), workers in witness.attempts().items():
+                moments = self._moments.get(job, [])
+                kept = any((self.home / "jobs" / job / "checkpoint").glob("*"))
+                if moments and kept and self._step(job, fence) >= moments[0] and _kill(workers[0]):
                     self.killed["training"] = self.killed.get("training", 0) + 1
                     moments.pop(0)
-                if not moments or now.state.ended:
-                    del self._moments[job]
+
+    def _step(self, job: str, fence: int) -> int:
+        """How far an attempt is, by its own account."""
+        with suppress(OSError, ValueError, IndexError):
+            return int(
+                json.loads((self.home / f"jobs/{job}/{fence}/metrics.jsonl").read_text().splitlines()[-1])["step"]
+            )
+        return 0
 
     def _submit(self, service: Service) -> None:
         """Keep jobs in the queue; what the server did not acknowledge is not counted."""

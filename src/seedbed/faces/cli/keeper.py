@@ -11,8 +11,8 @@ from typing import Self
 
 from seedbed.base.settings import Settings
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-_GOOD_RUN = 60.0  # seconds after which a death is no longer counted as part of a series
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
+_GOOD_RUN = 10.0  # seconds after which a death is no longer counted as part of a series
 _log = logging.getLogger(__name__)
 
 
