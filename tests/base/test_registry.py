@@ -32,3 +32,8 @@ def test_an_unknown_name_is_answered_with_the_near_ones() -> None:
 def test_the_hint_names_what_is_known_where_nothing_is_near() -> None:
     assert near_matches("x", ["apple", "pear"]) == "Known: apple, pear."
     assert near_matches("x", []) == "None exists yet."
+
+
+def test_a_hint_from_a_part_of_the_names_does_not_claim_that_there_are_no_others() -> None:
+    assert near_matches("x", [], others=True) == "Nothing has a name like it."
+    assert near_matches("aple", ["apple"], others=True) == "Did you mean 'apple'?"

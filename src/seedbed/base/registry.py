@@ -44,10 +44,12 @@ class Registry(Generic[T]):
         return name in self._rows
 
 
-def near_matches(name: str, known: Mapping[str, object] | list[str]) -> str:
-    """A hint: the known names nearest to one that is not known."""
+def near_matches(name: str, known: Mapping[str, object] | list[str], *, others: bool = False) -> str:
+    """A hint: the known names nearest to one that is not known; `others`: there are more than these."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if near:
         return f"Did you mean {' or '.join(repr(match) for match in near)}?"
+    if others:
+        return "Nothing has a name like it."
     return f"Known: {', '.join(names[:20])}." if names else "None exists yet."
