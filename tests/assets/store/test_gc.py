@@ -3,17 +3,18 @@
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 from sqlalchemy import delete
 
 from seedbed.assets.db.tables import bundles, tombstones
-from seedbed.assets.store.bundle import Draft
+from seedbed.assets.store.bundle import Bundle, Draft
 from seedbed.assets.store.contexts import Contexts
 from seedbed.assets.store.gc import Garbage, collect_garbage
 from seedbed.assets.store.leases import write_lease
+from seedbed.assets.store.manifests import Manifests, Written
 from seedbed.assets.store.rebuild import rebuild
 from seedbed.assets.store.store import Store
 from seedbed.assets.store.verify import verify
@@ -148,3 +149,18 @@ def test_a_rebuild_keeps_contexts_and_reports_what_it_cannot_read(store: Store, 
     report = rebuild(store)
     assert report.bundles == 1 and len(report.problems) == 1
     assert store.find(context="field") == [inside] and store.find(context="local") == []
+
+
+def test_a_rebuild_leaves_what_is_being_published_to_its_publisher(
+    store: Store, draft: MakeDraft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_all = Manifests.write_all
+
+    def write_then_rebuild(manifests: Manifests, made: Iterable[Bundle]) -> list[Written]:
+        written = write_all(manifests, made)
+        assert rebuild(store).bundles == 0
+        return written
+
+    monkeypatch.setattr(Manifests, "write_all", write_then_rebuild)
+    made = store.publish(draft(b"new"))
+    assert store.find() == [made] and verify(store).findings == ()

@@ -139,6 +139,8 @@ tombstones = Table(
     Column("uuid", Text, primary_key=True),
     Column("at", Float, nullable=False),
     Column("by", Text, nullable=False),
+    Column("finished", Boolean, nullable=False),  # whether its bytes are gone too; until then its manifest stays
+    Index(None, "finished"),
 )
 
 contexts = Table(
@@ -154,10 +156,20 @@ context_bundles = Table(
     metadata,
     Column("context", Text, ForeignKey("contexts.name", ondelete="CASCADE"), primary_key=True),
     Column("uuid", Text, ForeignKey("bundles.uuid", ondelete="CASCADE"), primary_key=True),
-    Column("pushed", Boolean, nullable=False),
     Column("created", Float, nullable=False),  # the bundle's, for the same reason
     Index(None, "uuid"),
     Index(None, "context", "created", "uuid"),
+)
+
+remote_copies = (
+    Table(  # what was ever sent to a place, written before its first byte; no context has to know it any more
+        "remote_copies",
+        metadata,
+        Column("remote", Text, primary_key=True),
+        Column("uuid", Text, primary_key=True),
+        Column("complete", Boolean, nullable=False),
+        Index(None, "uuid"),
+    )
 )
 
 remote_deletions = Table(  # copies at a remote that still have to go because their bundle was deleted here
@@ -166,6 +178,8 @@ remote_deletions = Table(  # copies at a remote that still have to go because th
     Column("remote", Text, primary_key=True),
     Column("uuid", Text, primary_key=True),
     Column("at", Float, nullable=False),
+    Column("digests", JSON, nullable=False),  # of its files, in case that its manifest never arrived there
+    Column("arriving", Boolean, nullable=False),  # a push may still be sending it
 )
 
 # --- projects -------------------------------------------------------------------------------------------------------

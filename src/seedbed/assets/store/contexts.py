@@ -4,10 +4,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Integer, cast, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from seedbed.assets.db.dialects import insert_new, upsert
-from seedbed.assets.db.tables import bundles, context_bundles, contexts, settings
+from seedbed.assets.db.tables import bundles, context_bundles, contexts, remote_copies, settings
 from seedbed.assets.store.checks import name_problems
 from seedbed.assets.store.rows import in_parts
 from seedbed.assets.store.store import CURRENT_CONTEXT, DEFAULT_CONTEXT, Store
@@ -55,9 +55,15 @@ class Contexts:
 
     def list(self) -> list[Context]:
         """Every context, by name."""
-        pushed = func.coalesce(func.sum(cast(context_bundles.c.pushed, Integer)), 0)
+        at_remote = (
+            (remote_copies.c.remote == contexts.c.remote)
+            & (remote_copies.c.uuid == context_bundles.c.uuid)
+            & remote_copies.c.complete
+        )
+        pushed = func.count(remote_copies.c.uuid)
         counted = select(contexts, func.count(context_bundles.c.uuid).label("n"), pushed.label("m"))
-        query = counted.outerjoin(context_bundles).group_by(contexts.c.name).order_by(contexts.c.name)
+        joined = counted.outerjoin(context_bundles).outerjoin(remote_copies, at_remote)
+        query = joined.group_by(contexts.c.name).order_by(contexts.c.name)
         current = self._store.current_context()
         with self._store.database.read() as conn:
             return [
@@ -73,16 +79,15 @@ class Contexts:
         return self.get(name)
 
     def set_remote(self, name: str, address: str) -> Context:
-        """Say where copies live: a folder, or an fsspec address such as s3://bucket/place; empty: nowhere."""
+        """Say where copies live: a folder, or an fsspec address such as s3://bucket/place; empty: nowhere.
+
+        Copies at the place before stay there and stay known: they go when their bundle is deleted.
+        """
         self.get(name)
         remote = normal_address(address)
         with self._store.database.write() as conn:
             _check_free(conn, remote, name)
-            changed = conn.execute(
-                update(contexts).where(contexts.c.name == name, contexts.c.remote != remote).values(remote=remote)
-            )
-            if changed.rowcount:
-                conn.execute(update(context_bundles).where(context_bundles.c.context == name).values(pushed=False))
+            conn.execute(update(contexts).where(contexts.c.name == name).values(remote=remote))
         return self.get(name)
 
     def add(self, name: str, uuids: Collection[str]) -> None:
@@ -91,12 +96,12 @@ class Contexts:
         with self._store.database.write() as conn:
             for part in in_parts(sorted(uuids)):
                 found = conn.execute(select(bundles.c.uuid, bundles.c.created).where(bundles.c.uuid.in_(part)))
-                rows = [{"context": name, "uuid": r.uuid, "pushed": False, "created": r.created} for r in found]
+                rows = [{"context": name, "uuid": r.uuid, "created": r.created} for r in found]
                 if rows:
                     conn.execute(insert_new(conn, context_bundles), rows)
 
     def delete(self, name: str) -> None:
-        """Forget a context; its bundles stay, here and at the remote."""
+        """Forget a context; its bundles stay, here and at the remote, until they are deleted."""
         if name == DEFAULT_CONTEXT or self.get(name).current:
             raise Conflict(f"The context '{name}' is needed.", hint="Use another one first: seedbed context use.")
         with self._store.database.write() as conn:

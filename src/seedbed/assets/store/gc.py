@@ -1,6 +1,5 @@
 """Removing what nothing needs: traces of writers that died, and leftovers of deletions that were cut short."""
 
-import contextlib
 import os
 import shutil
 import time
@@ -10,14 +9,13 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from seedbed.assets.db.tables import bundle_files, bundles, tombstones
-from seedbed.assets.store.deletion import sweep
+from seedbed.assets.db.tables import bundle_files, bundles
+from seedbed.assets.store.deletion import sweep, tidy, unfinished
 from seedbed.assets.store.leases import all_leases, spared_since
 from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.remote import flush_deletions
 from seedbed.assets.store.rows import in_parts
 from seedbed.assets.store.store import Store
-from seedbed.base.errors import Damaged, NotFound
 
 DAY = 86_400.0
 
@@ -43,24 +41,13 @@ def collect_garbage(store: Store, *, grace: float = DAY, dry_run: bool = False) 
     if not dry_run:
         for lease in stale:
             lease.path.unlink(missing_ok=True)
-        _finish_deletions(parts)
+        tidy(parts)
         flush_deletions(parts)
     before = time.time() - grace  # not the store's clock: these are times of files
     manifests = _manifests_without_rows(parts, before, dry_run=dry_run)
     files, freed = _orphans(parts, before, dry_run=dry_run)
     drafts, drafted = _drafts(parts, before, dry_run=dry_run)
     return Garbage(manifests, files + drafts, freed + drafted, len(stale))
-
-
-def _finish_deletions(parts: Parts) -> None:
-    """While a deleted bundle's manifest lies there, it says which files may be left."""
-    with parts.database.read() as conn:
-        buried = set(conn.execute(select(tombstones.c.uuid)).scalars())
-    for uuid in parts.manifests.uuids():
-        if uuid in buried:
-            with contextlib.suppress(NotFound, Damaged):  # then the orphans' grace period applies
-                sweep(parts, {link.digest for link in parts.manifests.read(uuid).bundle.files})
-            parts.manifests.remove([uuid])
 
 
 def _manifests_without_rows(parts: Parts, before: float, *, dry_run: bool) -> int:
@@ -70,6 +57,7 @@ def _manifests_without_rows(parts: Parts, before: float, *, dry_run: bool) -> in
             parts.events.lock(conn)
             spared = spared_since(parts.leases)
             known = set(conn.execute(select(bundles.c.uuid).where(bundles.c.uuid.in_(part))).scalars())
+            known |= unfinished(conn)  # these say which bytes still have to go
             garbage = [u for u in part if u not in known and _older(parts.manifests.path_of(u), min(spared, before))]
             count += len(garbage)
             if not dry_run:
@@ -84,8 +72,8 @@ def _orphans(parts: Parts, before: float, *, dry_run: bool) -> tuple[int, int]:
         if dry_run:
             count, freed = count + len(orphans), freed + sum(_size(folder / name) for name in orphans)
         elif orphans:
-            removed, size = sweep(parts, orphans)
-            count, freed = count + removed, freed + size
+            swept = sweep(parts, orphans)
+            count, freed = count + len(swept.gone), freed + swept.bytes
     return count, freed
 
 

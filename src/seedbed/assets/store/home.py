@@ -8,7 +8,10 @@ from pathlib import Path
 
 from seedbed.assets.db import schema
 from seedbed.assets.db.engine import Database
+from seedbed.assets.store.deletion import TROUBLE, tidy
+from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.tables_file import dump_tables
+from seedbed.base.clock import SystemClock
 from seedbed.base.errors import Unavailable, WrongVersion
 from seedbed.base.files import write_atomically
 
@@ -28,6 +31,8 @@ def open_home(home: Path, url: str = "") -> Database:
             database.dispose()
             raise
         write_atomically(home / "version", f"{VERSION}\n".encode())
+    with contextlib.suppress(*TROUBLE):  # a full disk, say, is no reason not to open
+        tidy(Parts.of(database, home, SystemClock()))
     return database
 
 

@@ -1,5 +1,6 @@
 """Manifests: a JSON file per bundle, from which the index can be rebuilt; tombstones of those that were removed."""
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -107,11 +108,16 @@ class Manifests:
             (self.tombstones / f"{uuid}.json").unlink(missing_ok=True)
 
     def buried(self) -> dict[str, dict[str, Any]]:
-        """Every tombstone by uuid."""
+        """Every tombstone by uuid, but those torn by a crash: they are synced before a deletion comes to pass."""
         found = {}
-        for path in self.tombstones.glob("*.json") if self.tombstones.exists() else ():
-            found[path.stem] = json.loads(path.read_text())
+        for uuid in self.buried_uuids():
+            with contextlib.suppress(ValueError, FileNotFoundError):
+                found[uuid] = json.loads((self.tombstones / f"{uuid}.json").read_text())
         return found
+
+    def buried_uuids(self) -> list[str]:
+        """The uuids of every tombstone on disk."""
+        return [path.stem for path in self.tombstones.glob("*.json")] if self.tombstones.exists() else []
 
     def remove(self, uuids: Iterable[str]) -> None:
         """Remove manifests of bundles that do not exist."""

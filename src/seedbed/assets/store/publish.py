@@ -12,9 +12,9 @@ from sqlalchemy import Connection, select
 from seedbed.assets.db.tables import bundles, contexts, tombstones
 from seedbed.assets.store.bundle import Array, Bundle, Draft, DraftArray, DraftFile, FileLink, content_digest
 from seedbed.assets.store.checks import check_drafts
-from seedbed.assets.store.deletion import sweep
+from seedbed.assets.store.deletion import sweep, writing
 from seedbed.assets.store.events import News
-from seedbed.assets.store.leases import spared_since, write_lease
+from seedbed.assets.store.leases import spared_since
 from seedbed.assets.store.manifests import Written
 from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.room import keep_reserve
@@ -57,15 +57,14 @@ class Publication:
         made: list[Bundle] = []
         written: list[Written] = []
         try:
-            with write_lease(self.parts.leases):
+            with writing(self.parts):
                 made += self._bring_in(fresh)
                 written += self.parts.manifests.write_all(made)
-                answer, used = self._commit(written, guard, after)
+                answer, used = self._admit(written, guard, after)
         except BaseException:  # after the lease has ended, which would spare the files
-            self._discard(written, _digests(made))
+            sweep(self.parts, _digests(made))
             raise
-        unused = [each for each in written if each.bundle.uuid not in used]
-        self._discard(unused, _digests(each.bundle for each in unused))
+        sweep(self.parts, _digests(each.bundle for each in written if each.bundle.uuid not in used))
         if self.consume:
             self._remove_sources()
         return answer
@@ -112,6 +111,17 @@ class Publication:
             size=sum(sizes.values()),
         )
 
+    def _admit(
+        self, written: Sequence[Written], guard: Guard | None, after: After | None
+    ) -> tuple[list[Bundle], set[str]]:
+        """Commit; manifests that got no row go while the lease still keeps a rebuild from believing them."""
+        used: set[str] = set()
+        try:
+            answer, used = self._commit(written, guard, after)
+        finally:
+            self.parts.manifests.remove(each.bundle.uuid for each in written if each.bundle.uuid not in used)
+        return answer, used
+
     def _commit(
         self, written: Sequence[Written], guard: Guard | None, after: After | None
     ) -> tuple[list[Bundle], set[str]]:
@@ -146,10 +156,6 @@ class Publication:
             rows = conn.execute(select(bundles).where(bundles.c.uuid.in_(part))).mappings().all()
             made.update({bundle.uuid: bundle for bundle in to_bundles(conn, self.parts.manifests, rows)})
         return [made[uuid] for uuid in uuids]
-
-    def _discard(self, written: Sequence[Written], digests: Iterable[str]) -> None:
-        self.parts.manifests.remove(each.bundle.uuid for each in written)
-        sweep(self.parts, digests)
 
     def _remove_sources(self) -> None:
         for draft in self.drafts:

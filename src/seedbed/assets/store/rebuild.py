@@ -7,6 +7,8 @@ from sqlalchemy import Connection, delete, select
 
 from seedbed.assets.db.dialects import insert_new
 from seedbed.assets.db.tables import bundles, context_bundles, tombstones
+from seedbed.assets.store.deletion import drop_stray_tombstones, finish_deletions
+from seedbed.assets.store.leases import spared_since
 from seedbed.assets.store.manifests import Written
 from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.rows import in_parts, insert_bundles
@@ -26,24 +28,45 @@ class Rebuilt:
 def rebuild(store: Store) -> Rebuilt:
     """Replace the rows of all bundles by what the manifests say, in one transaction; what was deleted stays deleted.
 
+    Safe while the service goes on: what is being published now is left to its publisher, and a bundle that has its row
+    is not taken for deleted because a deletion died before its commit.
     Contexts keep their members as far as the database still knows them; other bundles join the default context.
     """
     parts = store.parts
-    buried = parts.manifests.buried()
+    drop_stray_tombstones(parts)
     problems: list[str] = []
     with parts.database.write() as conn:
         parts.events.lock(conn)
+        alive = set(conn.execute(select(bundles.c.uuid)).scalars())
+        buried = {uuid: stone for uuid, stone in parts.manifests.buried().items() if uuid not in alive}
         dead = set(conn.execute(select(tombstones.c.uuid)).scalars()) | buried.keys()
         members = conn.execute(select(context_bundles)).mappings().all()
         conn.execute(delete(bundles))
-        count, created = _insert_all(conn, parts, dead, problems)
+        count, created = _insert_all(conn, parts, dead | _coming_in(parts, alive), problems)
         _restore_members(
             conn, [dict(row) | {"created": created[row["uuid"]]} for row in members if row["uuid"] in created]
         )
         if buried:
-            rows = [{"uuid": uuid, "at": stone["at"], "by": stone["by"]} for uuid, stone in buried.items()]
+            more = {"finished": False}  # whoever finishes deletions looks what is left of each
+            rows = [{"uuid": uuid, "at": stone["at"], "by": stone["by"]} | more for uuid, stone in buried.items()]
             conn.execute(insert_new(conn, tombstones), rows)
+    finish_deletions(parts)
     return Rebuilt(count, len(dead), tuple(problems))
+
+
+def _coming_in(parts: Parts, alive: set[str]) -> set[str]:
+    """Bundles whose publishers are still at work: their rows come with their own commit, or not at all."""
+    since = spared_since(parts.leases)
+    if since == float("inf"):
+        return set()
+    return {uuid for uuid in set(parts.manifests.uuids()) - alive if _written_since(parts, uuid, since)}
+
+
+def _written_since(parts: Parts, uuid: str, since: float) -> bool:
+    try:
+        return parts.manifests.path_of(uuid).stat().st_mtime >= since
+    except FileNotFoundError:
+        return False
 
 
 def _insert_all(conn: Connection, parts: Parts, dead: set[str], problems: list[str]) -> tuple[int, dict[str, float]]:

@@ -13,15 +13,16 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 from sqlalchemy import Connection, delete, select
 
-from seedbed.assets.db.tables import bundle_files, remote_deletions
+from seedbed.assets.db.tables import bundle_files, bundles, remote_copies, remote_deletions
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.checks import check_manifest
 from seedbed.assets.store.content import copy_and_hash, sync_files
+from seedbed.assets.store.leases import all_leases, write_lease
 from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.rows import in_parts
 from seedbed.base.errors import InvalidInput, SeedbedError, Unavailable
 from seedbed.base.files import says_when_full, write_atomically
-from seedbed.base.ids import canonical_json, new_id
+from seedbed.base.ids import canonical_json, digest_of, new_id
 
 
 class Remote:
@@ -147,6 +148,15 @@ class Remote:
             ) from error
 
 
+def pushing(parts: Parts, address: str) -> contextlib.AbstractContextManager[None]:
+    """Hold a lease on sending to a place: until it ends, copies may still arrive there."""
+    return write_lease(_push_leases(parts, address))
+
+
+def _push_leases(parts: Parts, address: str) -> Path:
+    return parts.leases / "push" / digest_of(address)[:16]
+
+
 def flush_deletions(parts: Parts, addresses: Collection[str] | None = None) -> list[str]:
     """Remove the copies of deleted bundles from remotes; the answer says, in sentences, where that has to wait."""
     with parts.database.read() as conn:
@@ -154,25 +164,45 @@ def flush_deletions(parts: Parts, addresses: Collection[str] | None = None) -> l
     waiting = []
     for address in sorted({row.remote for row in queue}):
         if addresses is None or address in addresses:
-            uuids = sorted(row.uuid for row in queue if row.remote == address)
             try:
-                _delete_copies(parts, Remote(address), uuids)
-            except Unavailable as error:
+                waiting += _delete_copies(parts, Remote(address), [row for row in queue if row.remote == address])
+            except (Unavailable, InvalidInput) as error:
                 waiting.append(error.message)
     return waiting
 
 
-def _delete_copies(parts: Parts, remote: Remote, uuids: Sequence[str]) -> None:
+def _delete_copies(parts: Parts, remote: Remote, rows: Sequence[Any]) -> list[str]:
+    # Asked first: a push that has ended by now has nothing on its way, and one that starts later knows the deletion.
+    busy = any(lease.live for lease in all_leases(_push_leases(parts, remote.address)))
+    uuids = sorted(row.uuid for row in rows)
     for uuid in uuids:
         remote.bury(uuid, parts.clock.now())
     there = remote.manifests()
     doomed, _ = remote.read_bundles([uuid for uuid in uuids if uuid in there])
     digests = {link.digest for bundle in doomed.values() for link in bundle.files}
-    remote.remove(uuids, digests - _needed(parts, remote, digests, there - set(uuids)))
+    digests |= {digest for row in rows for digest in row.digests}
+    others = (there | _being_sent(parts, remote.address)) - set(uuids)
+    remote.remove(uuids, digests - _needed(parts, remote, digests, others))
+    arriving = {row.uuid for row in rows if row.arriving and busy}
+    _forget_deletions(parts, remote.address, [uuid for uuid in uuids if uuid not in arriving])
+    if arriving:
+        return [f"{len(arriving)} copies are on their way to {remote.address} now; they go when that push has ended."]
+    return []
+
+
+def _forget_deletions(parts: Parts, address: str, uuids: Sequence[str]) -> None:
     with parts.database.write() as conn:
-        for part in in_parts(list(uuids)):
-            done = (remote_deletions.c.remote == remote.address) & remote_deletions.c.uuid.in_(part)
+        for part in in_parts(uuids):
+            done = (remote_deletions.c.remote == address) & remote_deletions.c.uuid.in_(part)
             conn.execute(delete(remote_deletions).where(done))
+
+
+def _being_sent(parts: Parts, address: str) -> set[str]:
+    """Bundles whose push has begun and not ended: files there that they share are counted on."""
+    begun = (remote_copies.c.remote == address) & ~remote_copies.c.complete
+    with parts.database.read() as conn:
+        query = select(remote_copies.c.uuid).join(bundles, bundles.c.uuid == remote_copies.c.uuid).where(begun)
+        return set(conn.execute(query).scalars())
 
 
 def _needed(parts: Parts, remote: Remote, digests: set[str], others: set[str]) -> set[str]:
@@ -180,10 +210,10 @@ def _needed(parts: Parts, remote: Remote, digests: set[str], others: set[str]) -
     with parts.database.read() as conn:
         needed, known = _known_here(conn, digests, others)
     for part in in_parts(sorted(others - known)):
-        bundles, problems = remote.read_bundles(part)
+        found, problems = remote.read_bundles(part)
         if problems:
             return digests  # somebody's manifest cannot be read, so nothing is known to be free
-        needed |= {link.digest for bundle in bundles.values() for link in bundle.files} & digests
+        needed |= {link.digest for bundle in found.values() for link in bundle.files} & digests
     return needed
 
 

@@ -12,7 +12,7 @@ from seedbed.assets.store.manifests import LazyArrays, Manifests, Written
 _AT_ONCE = 500  # values in one IN (...)
 
 
-def insert_bundles(conn: Connection, written: Sequence[Written], context: str, *, pushed: bool = False) -> None:
+def insert_bundles(conn: Connection, written: Sequence[Written], context: str) -> None:
     """Insert bundles with their files, inputs and tags, as members of a context. The feed must be locked."""
     if not written:
         return
@@ -21,7 +21,7 @@ def insert_bundles(conn: Connection, written: Sequence[Written], context: str, *
     _insert(conn, bundle_files, [row for bundle in made for row in _file_rows(bundle)])
     _insert(conn, bundle_inputs, [row for bundle in made for row in _input_rows(bundle)])
     _insert(conn, bundle_tags, [row for bundle in made for row in tag_rows(bundle, bundle.tags)])
-    members = [{"context": context, "uuid": b.uuid, "pushed": pushed, "created": b.created} for b in made]
+    members = [{"context": context, "uuid": b.uuid, "created": b.created} for b in made]
     _insert(conn, context_bundles, members)
     mark_latest(conn, {(bundle.project, bundle.name) for bundle in made})
 
@@ -53,7 +53,7 @@ def remove_bundles(conn: Connection, doomed: Collection[Bundle], *, at: float, b
     """Remove rows and leave tombstones; files, inputs, tags and memberships go with them."""
     for part in in_parts(sorted(bundle.uuid for bundle in doomed)):
         conn.execute(delete(bundles).where(bundles.c.uuid.in_(part)))
-    _insert(conn, tombstones, [{"uuid": bundle.uuid, "at": at, "by": by} for bundle in doomed])
+    _insert(conn, tombstones, [{"uuid": bundle.uuid, "at": at, "by": by, "finished": False} for bundle in doomed])
     mark_latest(conn, {(bundle.project, bundle.name) for bundle in doomed})
 
 

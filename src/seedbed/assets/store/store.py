@@ -133,14 +133,15 @@ class Store:
     def delete(self, uuids: Collection[str], *, cascade: bool = True, by: str = "") -> Deletion:
         """Delete bundles, what was derived from them, and every byte that nothing else refers to, at remotes too.
 
-        A remote that cannot be reached now is cleaned by the next push, pull or gc that can.
+        A remote that cannot be reached now is cleaned by the next push, pull or gc that can; files that a writer has
+        just touched go when that writer has ended. What waits is said in the answer.
         """
         with self.database.read() as conn:
             wanted = {_row_of(conn, ref)["uuid"] for ref in uuids}
         deletion = delete_bundles(self.parts, wanted, cascade=cascade, by=by)
         if deletion.remotes:
             waiting = flush_deletions(self.parts, deletion.remotes)
-            return replace(deletion, waiting=tuple(waiting))
+            return replace(deletion, waiting=(*deletion.waiting, *waiting))
         return deletion
 
     # --- out ------------------------------------------------------------------------------------------------------
@@ -198,4 +199,5 @@ def _row_of(conn: Connection, ref: str) -> RowMapping:
 def _near(conn: Connection, ref: str) -> str:
     stem = ref[:2]
     query = select(bundles.c.name).where(bundles.c.name >= stem, bundles.c.name < stem + "\uffff").limit(500)
-    return near_matches(ref, sorted(set(conn.execute(query).scalars())))
+    others = conn.execute(select(bundles.c.uuid).limit(1)).first() is not None
+    return near_matches(ref, sorted(set(conn.execute(query).scalars())), others=others)

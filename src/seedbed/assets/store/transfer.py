@@ -8,18 +8,17 @@ from pathlib import Path
 from sqlalchemy import Connection, select, update
 
 from seedbed.assets.db.dialects import insert_new
-from seedbed.assets.db.tables import bundles, context_bundles, contexts, remote_deletions, tombstones
+from seedbed.assets.db.tables import bundles, context_bundles, contexts, remote_copies, remote_deletions, tombstones
 from seedbed.assets.store.bundle import Bundle
-from seedbed.assets.store.deletion import delete_bundles
-from seedbed.assets.store.leases import write_lease
+from seedbed.assets.store.deletion import delete_bundles, writing
 from seedbed.assets.store.manifests import Written
 from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.publish import published, uuids_by_key
-from seedbed.assets.store.remote import Remote, flush_deletions
+from seedbed.assets.store.remote import Remote, flush_deletions, pushing
 from seedbed.assets.store.room import keep_reserve
 from seedbed.assets.store.rows import in_parts, insert_bundles
 from seedbed.assets.store.store import Store
-from seedbed.base.errors import Conflict, Damaged, NotFound
+from seedbed.base.errors import Conflict, Damaged, NotFound, SeedbedError
 from seedbed.base.ids import digest_of_file
 
 Progress = Callable[[int, int], None]
@@ -37,22 +36,19 @@ class Transfer:
 
 
 def push(store: Store, context: str = "", *, on_progress: Progress | None = None) -> Transfer:
-    """Copy a context's bundles to its remote; `on_progress` hears bundles done and bundles in all."""
+    """Copy a context's bundles to its remote; `on_progress` hears bundles done and bundles in all.
+
+    A bundle that is deleted meanwhile is left out, and what was sent of it goes again.
+    """
     parts, name = store.parts, context or store.current_context()
     remote = _remote_of(parts, name)
     there, deleted = _exchange_tombstones(parts, name, remote)
-    waiting = _not_pushed(parts, name)
-    stored = remote.files() if waiting else {}
-    files = size = 0
-    for number, uuid in enumerate(waiting, 1):
-        if uuid not in there:
-            sent = _send(parts, remote, uuid, stored)
-            stored.update(sent)
-            files, size = files + len(sent), size + sum(sent.values())
-        _mark_pushed(parts, name, uuid)
-        if on_progress:
-            on_progress(number, len(waiting))
-    return Transfer(len(waiting), files, size, deleted)
+    try:
+        with pushing(parts, remote.address):
+            count, files, size = _send_all(parts, remote, _to_send(parts, name, remote, there), on_progress)
+    finally:
+        flush_deletions(parts, {remote.address})  # of what was deleted while it was sent
+    return Transfer(count, files, size, deleted)
 
 
 def pull(store: Store, context: str = "", *, on_progress: Progress | None = None) -> Transfer:
@@ -60,7 +56,7 @@ def pull(store: Store, context: str = "", *, on_progress: Progress | None = None
     parts, name = store.parts, context or store.current_context()
     remote = _remote_of(parts, name)
     there, deleted = _exchange_tombstones(parts, name, remote)
-    missing = _not_here(parts, name, there)
+    missing = _not_here(parts, name, remote.address, there)
     files = size = done = 0
     problems: list[str] = []
     for part in in_parts(missing):
@@ -99,7 +95,8 @@ def _exchange_tombstones(parts: Parts, context: str, remote: Remote) -> tuple[se
     buried, there = remote.tombstones(), remote.manifests()
     with parts.database.write() as conn:
         dead = _buried_here(conn, there)
-        rows = [{"remote": remote.address, "uuid": uuid, "at": parts.clock.now()} for uuid in sorted(dead)]
+        same = {"remote": remote.address, "at": parts.clock.now(), "digests": [], "arriving": False}
+        rows = [{"uuid": uuid} | same for uuid in sorted(dead)]
         if rows:
             conn.execute(insert_new(conn, remote_deletions), rows)
         members = select(context_bundles.c.uuid).where(context_bundles.c.context == context)
@@ -117,11 +114,59 @@ def _buried_here(conn: Connection, uuids: Collection[str]) -> set[str]:
     return found
 
 
-def _not_pushed(parts: Parts, context: str) -> list[str]:
-    members = (context_bundles.c.context == context) & ~context_bundles.c.pushed
+def _to_send(parts: Parts, context: str, remote: Remote, there: Collection[str]) -> list[str]:
+    """The context's bundles that are not there, noted as copies before the first byte leaves, so that rm knows them."""
+    query = select(context_bundles.c.uuid).where(context_bundles.c.context == context)
+    with parts.database.write() as conn:
+        parts.events.lock(conn)  # a deletion comes wholly before or wholly after
+        ordered = query.order_by(context_bundles.c.created, context_bundles.c.uuid)
+        members = list(conn.execute(ordered).scalars())
+        _note_copies(conn, remote.address, [uuid for uuid in members if uuid in there], complete=True)
+        missing = [uuid for uuid in members if uuid not in there]
+        _note_copies(conn, remote.address, missing, complete=False)
+    return missing
+
+
+def _note_copies(conn: Connection, address: str, uuids: Sequence[str], *, complete: bool) -> None:
+    for part in in_parts(uuids):
+        rows = [{"remote": address, "uuid": uuid, "complete": complete} for uuid in part]
+        conn.execute(insert_new(conn, remote_copies), rows)
+        same = (remote_copies.c.remote == address) & remote_copies.c.uuid.in_(part)
+        changed = same & (remote_copies.c.complete != complete)
+        conn.execute(update(remote_copies).where(changed).values(complete=complete))
+
+
+def _send_all(
+    parts: Parts, remote: Remote, waiting: Sequence[str], on_progress: Progress | None
+) -> tuple[int, int, int]:
+    stored = remote.files() if waiting else {}
+    count = files = size = 0
+    for number, uuid in enumerate(waiting, 1):
+        sent = _send_unless_deleted(parts, remote, uuid, stored)
+        if sent is not None:
+            stored.update(sent)
+            count, files, size = count + 1, files + len(sent), size + sum(sent.values())
+        if on_progress:
+            on_progress(number, len(waiting))
+    return count, files, size
+
+
+def _send_unless_deleted(parts: Parts, remote: Remote, uuid: str, stored: dict[str, int]) -> dict[str, int] | None:
+    """The files that were sent; None when the bundle was deleted before it was there."""
+    if not _is_here(parts, uuid):
+        return None
+    try:
+        sent = _send(parts, remote, uuid, stored)
+    except (SeedbedError, OSError):
+        if _is_here(parts, uuid):
+            raise
+        return None
+    return sent if _mark_complete(parts, remote.address, uuid) else None
+
+
+def _is_here(parts: Parts, uuid: str) -> bool:
     with parts.database.read() as conn:
-        query = select(context_bundles.c.uuid).where(members)
-        return list(conn.execute(query.order_by(context_bundles.c.created, context_bundles.c.uuid)).scalars())
+        return conn.execute(select(bundles.c.uuid).where(bundles.c.uuid == uuid)).first() is not None
 
 
 def _send(parts: Parts, remote: Remote, uuid: str, stored: dict[str, int]) -> dict[str, int]:
@@ -139,26 +184,27 @@ def _send(parts: Parts, remote: Remote, uuid: str, stored: dict[str, int]) -> di
     return missing
 
 
-def _mark_pushed(parts: Parts, context: str, uuid: str) -> None:
-    here = (context_bundles.c.context == context) & (context_bundles.c.uuid == uuid)
+def _mark_complete(parts: Parts, address: str, uuid: str) -> bool:
+    """Whether the copy still counts: a deletion takes its note away."""
+    copy = (remote_copies.c.remote == address) & (remote_copies.c.uuid == uuid)
     with parts.database.write() as conn:
-        conn.execute(update(context_bundles).where(here).values(pushed=True))
+        return conn.execute(update(remote_copies).where(copy).values(complete=True)).rowcount > 0
 
 
-def _not_here(parts: Parts, context: str, there: Collection[str]) -> list[str]:
+def _not_here(parts: Parts, context: str, address: str, there: Collection[str]) -> list[str]:
     """What has to be fetched; what is here already only joins the context."""
     missing: list[str] = []
     with parts.database.write() as conn:
+        parts.events.lock(conn)
         for part in in_parts(sorted(there)):
             known = {
                 row.uuid: row.created
                 for row in conn.execute(select(bundles.c.uuid, bundles.c.created).where(bundles.c.uuid.in_(part)))
             }
-            rows = [{"context": context, "uuid": u, "pushed": True, "created": at} for u, at in known.items()]
+            rows = [{"context": context, "uuid": u, "created": at} for u, at in known.items()]
             if rows:
                 conn.execute(insert_new(conn, context_bundles), rows)
-                same = (context_bundles.c.context == context) & context_bundles.c.uuid.in_(list(known))
-                conn.execute(update(context_bundles).where(same).values(pushed=True))
+                _note_copies(conn, address, list(known), complete=True)
             missing += [uuid for uuid in part if uuid not in known]
     return missing
 
@@ -166,7 +212,7 @@ def _not_here(parts: Parts, context: str, there: Collection[str]) -> list[str]:
 def _receive(parts: Parts, remote: Remote, context: str, bundle: Bundle, problems: list[str]) -> tuple[int, int]:
     """Fetch a bundle's missing files, check them, and publish it here under its own uuid."""
     sizes = {link.digest: link.size for link in bundle.files}
-    with write_lease(parts.leases):
+    with writing(parts):
         missing = [digest for digest in sizes if not parts.content.touch(digest)]
         keep_reserve(parts.home, sum(sizes[digest] for digest in missing))
         try:
@@ -178,7 +224,7 @@ def _receive(parts: Parts, remote: Remote, context: str, bundle: Bundle, problem
         parts.content.sync(sizes)
         parts.manifests.remove([bundle.uuid])  # left by a pull that was cut short
         (written,) = parts.manifests.write_all([bundle])
-        _admit(parts, context, written)
+        _admit(parts, context, remote.address, written)
     return len(missing), sum(sizes[digest] for digest in missing)
 
 
@@ -191,7 +237,7 @@ def _fetch(parts: Parts, remote: Remote, digests: Sequence[str]) -> None:
             parts.content.admit(draft, digest)
 
 
-def _admit(parts: Parts, context: str, written: Written) -> None:
+def _admit(parts: Parts, context: str, address: str, written: Written) -> None:
     bundle = written.bundle
     with parts.database.write() as conn:
         parts.events.lock(conn)
@@ -199,7 +245,8 @@ def _admit(parts: Parts, context: str, written: Written) -> None:
             return
         if bundle.key and uuids_by_key(conn, [bundle.key]):  # the first published here keeps the key
             written = replace(written, bundle=replace(bundle, key=""))
-        insert_bundles(conn, [written], context, pushed=True)
+        insert_bundles(conn, [written], context)
+        _note_copies(conn, address, [bundle.uuid], complete=True)
         parts.events.append_all(conn, [published(bundle)])
 
 

@@ -169,10 +169,20 @@ def upgrade() -> None:
         sa.UniqueConstraint("name", name="uq_projects_name"),
     )
     op.create_table(
+        "remote_copies",
+        sa.Column("remote", sa.Text(), nullable=False),
+        sa.Column("uuid", sa.Text(), nullable=False),
+        sa.Column("complete", sa.Boolean(), nullable=False),
+        sa.PrimaryKeyConstraint("remote", "uuid", name="pk_remote_copies"),
+    )
+    op.create_index("ix_remote_copies_uuid", "remote_copies", ["uuid"], unique=False)
+    op.create_table(
         "remote_deletions",
         sa.Column("remote", sa.Text(), nullable=False),
         sa.Column("uuid", sa.Text(), nullable=False),
         sa.Column("at", sa.Float(), nullable=False),
+        sa.Column("digests", sa.JSON(), nullable=False),
+        sa.Column("arriving", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("remote", "uuid", name="pk_remote_deletions"),
     )
     op.create_table(
@@ -186,8 +196,10 @@ def upgrade() -> None:
         sa.Column("uuid", sa.Text(), nullable=False),
         sa.Column("at", sa.Float(), nullable=False),
         sa.Column("by", sa.Text(), nullable=False),
+        sa.Column("finished", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("uuid", name="pk_tombstones"),
     )
+    op.create_index("ix_tombstones_finished", "tombstones", ["finished"], unique=False)
     op.create_table(
         "users",
         sa.Column("id", sa.Text(), nullable=False),
@@ -261,7 +273,6 @@ def upgrade() -> None:
         "context_bundles",
         sa.Column("context", sa.Text(), nullable=False),
         sa.Column("uuid", sa.Text(), nullable=False),
-        sa.Column("pushed", sa.Boolean(), nullable=False),
         sa.Column("created", sa.Float(), nullable=False),
         sa.ForeignKeyConstraint(["context"], ["contexts.name"], name="fk_context_bundles_context", ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["uuid"], ["bundles.uuid"], name="fk_context_bundles_uuid", ondelete="CASCADE"),
@@ -343,6 +354,7 @@ def downgrade() -> None:
     op.drop_table("tombstones")
     op.drop_table("settings")
     op.drop_table("remote_deletions")
+    op.drop_table("remote_copies")
     op.drop_table("projects")
     op.drop_table("leases")
     op.drop_table("jobs")
