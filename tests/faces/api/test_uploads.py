@@ -124,3 +124,29 @@ def test_a_path_inside_the_import_roots_is_read_in(me: httpx.Client, settings: S
 def test_an_upload_is_named_by_its_id_and_by_nothing_else(me: httpx.Client, upload: str) -> None:
     answer = me.post("/api/v1/bundles", json={"name": "x", "upload": upload})
     assert answer.status_code in (404, 422)
+
+
+@pytest.mark.parametrize("name", ["secret.csv", "SECRET.CSV"])
+def test_a_list_of_labels_outside_the_import_roots_is_not_read(
+    me: httpx.Client, settings: Settings, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("file,class\nprivate.jpg,private\n")
+    settings.import_roots[0].mkdir(exist_ok=True)
+    given = str(tmp_path / name)
+    train = me.post("/api/v1/models/train", json={"data": "none", "labels": given})
+    recipe = me.post("/api/v1/recipes/few-labels", json={"params": {"data": "none", "labels": given}})
+    for answer in (train, recipe):
+        assert (answer.status_code, answer.json()["code"]) == (422, "unsafe")
+        assert "private" not in answer.text
+
+
+def test_a_list_of_labels_is_an_upload_of_one_csv(me: httpx.Client, settings: Settings) -> None:
+    def sent(name: str) -> str:
+        return str(me.post("/api/v1/uploads", files={"files": (name, b"file,class\na.jpg,a\n")}).json()["upload"])
+
+    other = me.post("/api/v1/models/train", json={"data": "none", "labels_upload": sent("labels.txt")})
+    assert other.status_code == 422 and "CSV" in other.json()["detail"]
+    both = me.post("/api/v1/models/train", json={"data": "x", "labels": "y", "labels_upload": sent("labels.csv")})
+    assert both.status_code == 422
+    right = me.post("/api/v1/models/train", json={"data": "none", "labels_upload": sent("LABELS.CSV")})
+    assert right.status_code == 404 and "'none'" in right.json()["detail"], "only the data set is missing"

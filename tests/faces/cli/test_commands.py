@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.faces.cli.conftest import Asked, Seedbed
 from tests.faces.servers import environment, run
 
@@ -13,6 +15,8 @@ def test_a_job_runs_within_the_command_that_submits_it(asked: Asked) -> None:
     assert job["state"] == "done"
     assert asked("jobs", "show", job["id"][:20])["attempts"][0]["outcome"] == "done"
     assert asked("jobs", "list", "--state", "done")[0]["id"] == job["id"]
+    log = asked("jobs", "logs", job["id"], "--follow")
+    assert (log["job"], log["state"]) == (job["id"], "done") and log["offset"] == len(log["text"].encode())
     outputs = list(job["outputs"].values())
     assert asked("store", "show", outputs[0])["lineage"]["job"] == job["id"]
 
@@ -91,17 +95,41 @@ def test_labels_come_in_from_a_csv_file_once(asked: Asked, seedbed: Seedbed, tmp
     assert asked("projects", "label", "import", "leaves", str(file)) == {"read": 2, "new": 2}
     assert asked("projects", "label", "import", "leaves", str(file)) == {"read": 2, "new": 0}
     assert asked("projects", "show", "leaves")["classes"] == {"rust": 1, "well": 1}
-    file.write_text("file,label\na.jpg,rust\n")
-    assert "image" in seedbed("projects", "label", "import", "leaves", str(file)).stderr
+    file.write_text("label,place\nrust,north\n")
+    refused = seedbed("projects", "label", "import", "leaves", str(file))
+    assert refused.returncode == 2 and "image or file" in refused.stderr and "label, place" in refused.stderr
 
 
-def test_accounts_are_made_and_changed(asked: Asked, seedbed: Seedbed) -> None:
+@pytest.mark.parametrize("columns", ["file,class", "file,label", "image,class", "Image, Label"])
+def test_labels_come_in_under_either_name_of_their_columns(asked: Asked, tmp_path: Path, columns: str) -> None:
+    project = asked("projects", "create", f"columns {columns}", "-c", "rust")["id"]
+    (tmp_path / "labels.csv").write_text(f"{columns}\na.jpg,rust\nb.jpg, rust\n")
+    assert asked("projects", "label", "import", project, str(tmp_path / "labels.csv"))["new"] == 2
+    assert asked("projects", "show", project)["classes"] == {"rust": 2}
+
+
+def test_classes_are_renamed_and_removed_after_a_question(asked: Asked, seedbed: Seedbed, tmp_path: Path) -> None:
+    asked("projects", "create", "changing", "-c", "rust", "-c", "well")
+    (tmp_path / "labels.csv").write_text("file,class\na.jpg,rust\n")
+    asked("projects", "label", "import", "changing", str(tmp_path / "labels.csv"))
+    question = seedbed("projects", "rename-class", "changing", "rust", "leaf rust", input="n\n")
+    assert question.returncode != 0 and "1 label" in question.stdout
+    asked("projects", "rename-class", "changing", "rust", "leaf rust", "--yes")
+    assert asked("projects", "show", "changing")["classes"] == {"leaf rust": 1, "well": 0}
+    assert seedbed("projects", "remove-class", "changing", "leaf rust", "--yes").returncode == 6
+    assert seedbed("projects", "remove-class", "changing", "leaf rust", "--with-labels", input="n\n").returncode != 0
+    assert asked("projects", "show", "changing")["classes"] == {"leaf rust": 1, "well": 0}
+    asked("projects", "remove-class", "changing", "leaf rust", "--with-labels", "--yes")
+    assert asked("projects", "show", "changing")["classes"] == {"well": 0}
+
+
+def test_accounts_are_made_and_changed(asked: Asked) -> None:
     asked("users", "add", "chief", "--role", "operator", SEEDBED_NEW_PASSWORD="a long password 1")
     asked("users", "add", "grace", "--role", "labeller", "--tokens-only")
     assert asked("users", "role", "grace", "trainer")["role"] == "trainer"
     assert asked("users", "token", "grace", "--days", "3")["token"].startswith("sb_")
     assert asked("users", "disable", "grace", "--yes")["disabled"] is True
-    assert seedbed("users", "password", "chief", SEEDBED_NEW_PASSWORD="another long one 2").returncode == 0
+    assert asked("users", "password", "chief", SEEDBED_NEW_PASSWORD="another long one 2")["name"] == "chief"
     assert {one["name"] for one in asked("users", "list")} == {"chief", "grace"}
     assert any(line["action"] == "user.set-role" for line in asked("users", "audit"))
 

@@ -37,6 +37,77 @@ def test_a_folder_becomes_a_data_set_with_findings(asked: Asked, seedbed: Seedbe
     assert "rust" in seedbed("data", "show", "leaves").stdout
 
 
+def test_a_data_set_is_shown_in_words(seedbed: Seedbed, asked: Asked, leaves: Path) -> None:
+    asked("data", "add", str(leaves), "--name", "leaves")
+    shown = seedbed("data", "show", "leaves").stdout
+    assert "{" not in shown and "[" not in shown
+    lines = {line.split("  ")[0]: line.split("  ")[-1].strip() for line in shown.splitlines()}
+    assert (lines["images"], lines["formats"], lines["width"]) == ("12", "PNG 12", "48 pixels")
+    assert (lines["rust"], lines["well"]) == ("6", "6")
+    assert "broken.jpg" in shown
+
+
+def test_images_that_were_in_already_are_named_by_the_data_set_that_they_are(
+    asked: Asked, seedbed: Seedbed, leaves: Path, tmp_path: Path
+) -> None:
+    uuid = asked("data", "add", str(leaves), "--name", "same-leaves")["outputs"]["data"]
+    Image.new("RGB", (20, 20)).save(tmp_path / "new.png")
+    newer = asked("data", "add", str(tmp_path), "--name", "same-leaves")
+    assert newer["outputs"]["data"] != uuid
+    again = seedbed("data", "add", str(leaves), "--name", "same-leaves").stdout.strip()
+    shown = again.removeprefix(f"same-leaves is in: {again[-36:]}. Look at it: seedbed ")
+    assert asked(*shown.split())["images"] == 12, "not the newest of that name, which has one image"
+
+
+def test_labels_of_a_file_and_a_group_reach_the_training(
+    asked: Asked, seedbed: Seedbed, leaves: Path, home: Path, tmp_path: Path
+) -> None:
+    table = _table(leaves)
+    asked("data", "add", str(table), "--name", "listed")
+    jobs = asked("train", "listed", "--labels", str(table), "--group", "plot", "--detach")
+    sampled = next(job for job in jobs if job["step"] == "sample-labels")
+    assert sampled["spec"]["params"]["group"] == "plot"
+    (labels,) = [uuid for name, uuid in sampled["spec"]["inputs"].items() if name != "data"]
+    assert asked("store", "show", labels)["arrays"]["count"]["items"] == [12]
+    assert not list((home / "uploads").glob("*")), "the upload is used up"
+    for job in jobs:
+        seedbed("jobs", "cancel", job["id"], "--yes")
+    missing = seedbed("train", "listed", "--labels", str(tmp_path / "none.csv"))
+    assert missing.returncode == 5 and "none.csv" in missing.stderr
+
+
+def test_predictions_are_not_written_over_a_file_nor_promised_by_a_detached_job(
+    seedbed: Seedbed, tmp_path: Path
+) -> None:
+    (tmp_path / "out.csv").write_text("mine")
+    taken = seedbed("predict", "model", "data", "--out", str(tmp_path / "out.csv"))
+    assert taken.returncode == 6 and "out.csv" in taken.stderr
+    assert seedbed("predict", "model", "data", "--out", str(tmp_path / "new.csv"), "--detach").returncode == 2
+
+
+def test_over_the_network_a_list_brings_its_images_and_a_labels_file_is_sent(
+    server: Server, asked: Asked, leaves: Path
+) -> None:
+    away = {"SEEDBED_URL": server.url, "SEEDBED_TOKEN": server.token}
+    table = _table(leaves)
+    assert asked("data", "add", str(table), "--name", "sent-list", **away)["state"] == "done"
+    shown = asked("data", "show", "sent-list", **away)
+    assert shown["images"] == 12 and shown["statistics"]["columns"] == {"plot": 4}
+    jobs = asked("train", "sent-list", "--labels", str(table), "--detach", **away)
+    assert {"sample-labels", "train"} <= {job["step"] for job in jobs}
+    for job in jobs:
+        asked("jobs", "cancel", job["id"], "--yes", **away)
+
+
+def _table(leaves: Path) -> Path:
+    """A list of the pictures with their classes and where they grew."""
+    names = sorted(path.relative_to(leaves).as_posix() for path in leaves.rglob("*.png"))
+    rows = [f"{name},{name.partition('/')[0]},{number // 3}" for number, name in enumerate(names)]
+    table = leaves / "list.csv"
+    table.write_text("\n".join(["file,class,plot", *rows]))
+    return table
+
+
 def test_a_folder_that_is_not_there_is_said_in_a_sentence(seedbed: Seedbed, tmp_path: Path) -> None:
     done = seedbed("data", "add", str(tmp_path / "nowhere"))
     assert done.returncode == 5 and "nowhere" in done.stderr

@@ -21,6 +21,11 @@ def test_the_demo_ends_with_a_model_that_labels_a_picture(tmp_path: Path) -> Non
     leaf = _a_picture(home, tmp_path)
     guesses = json.loads(run(home, "predict", download, str(leaf), "--json").stdout)
     assert abs(sum(guess["probability"] for guess in guesses) - 1) < 1e-3
+    said = run(home, "predict", download, "leaves", "--out", str(tmp_path / "said.csv"))
+    assert said.returncode == 0, said.stderr
+    assert "seedbed store get" in said.stdout
+    lines = (tmp_path / "said.csv").read_text().splitlines()
+    assert lines[0].startswith("file,class,confidence,p(") and len(lines) > 12
 
 
 def _a_picture(home: Path, folder: Path) -> Path:

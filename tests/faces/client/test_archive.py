@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.base.errors import InvalidInput
-from seedbed.faces.client.archive import TarStream
+from seedbed.assets.data import sources
+from seedbed.base.errors import InvalidInput, Unsafe
+from seedbed.faces.client.archive import FILE_COLUMNS, TarStream, list_and_images
 
 
 def read_all(stream: TarStream) -> bytes:
@@ -45,3 +46,36 @@ def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="not a folder"):
         TarStream(tmp_path / "file")
+
+
+def test_a_list_takes_along_the_images_that_it_names_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for name in ("a/one.png", "two.png", "unnamed.png"):
+        (tmp_path / name).write_text(name)
+    table = tmp_path / "list.csv"
+    table.write_text("class;path\nx;a/one.png\nx;.\\two.png\nx;gone.png\nx;\n")
+    with tarfile.open(fileobj=io.BytesIO(read_all(list_and_images(table)))) as archive:
+        found = {member.name: archive.extractfile(member).read() for member in archive.getmembers()}  # type: ignore[union-attr]
+    assert found == {"manifest.csv": table.read_bytes(), "a/one.png": b"a/one.png", "two.png": b"two.png"}
+
+
+@pytest.mark.parametrize("name", ["../secret.png", "link/secret.png", "FOLDER/inside.png", "/etc/passwd"])
+def test_a_list_that_names_files_outside_its_folder_is_refused(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "secret.png").write_text("private")
+    (folder / "inside.png").write_text("")
+    (folder / "link").symlink_to(tmp_path)
+    (folder / "list.csv").write_text(f"file\n{name.replace('FOLDER', str(folder))}\n")
+    with pytest.raises(Unsafe, match="outside its own folder"):
+        list_and_images(folder / "list.csv")
+
+
+def test_a_list_without_a_column_of_files_says_so(tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("class,plot\nrust,1\n")
+    with pytest.raises(InvalidInput, match="no column that names the files"):
+        list_and_images(tmp_path / "list.csv")
+
+
+def test_the_client_looks_for_the_same_columns_as_the_server() -> None:
+    assert FILE_COLUMNS == sources._FILE_COLUMNS

@@ -85,6 +85,23 @@ def test_refusals_come_back_as_the_errors_that_they_were(client: Client, server:
         stranger.health()
 
 
+def test_the_address_that_a_server_prints_is_enough(server: Server) -> None:
+    with Client(f"{server.url}/?token={server.token}") as printed:
+        assert printed.health()["status"] == "ok"
+
+
+def test_the_token_of_an_address_is_in_no_sentence() -> None:
+    with pytest.raises(Unavailable) as refused, Client("http://127.0.0.1:9/?token=secret") as nobody:
+        nobody.health()
+    assert "secret" not in str(refused.value)
+
+
+def test_somebody_without_a_token_learns_where_it_is_set(server: Server) -> None:
+    with pytest.raises(Unauthenticated) as refused, Client(server.url) as stranger:
+        stranger.health()
+    assert "SEEDBED_TOKEN" in refused.value.hint
+
+
 def test_a_server_that_is_not_there_is_unavailable_with_a_sentence() -> None:
     with pytest.raises(Unavailable, match="does not answer"), Client("http://127.0.0.1:9") as nobody:
         nobody.health()

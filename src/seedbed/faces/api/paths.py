@@ -63,6 +63,23 @@ def source_path(settings: Settings, path: str, upload: str) -> Path:
     return existing_path(settings, path) if path else upload_path(settings, upload)
 
 
+def is_list(text: str) -> bool:
+    """Whether a text names a CSV file rather than a bundle."""
+    return text.lower().endswith(".csv")
+
+
+def labels_path(settings: Settings, labels: str, upload: str) -> str:
+    """The labels that a request brings: a bundle's name as it is, or the path of a CSV that may be read."""
+    if labels and upload:
+        raise InvalidInput("Give either 'labels' (a bundle, or a CSV of the server) or 'labels_upload'.")
+    if not upload:
+        return str(existing_path(settings, labels)) if is_list(labels) else labels
+    path = upload_path(settings, upload)
+    if not is_list(path.name) or not path.is_file():
+        raise InvalidInput(f"The upload '{upload}' is not one CSV file.", hint="Send one file whose name ends in .csv.")
+    return str(path if path.suffix == ".csv" else path.rename(path.with_suffix(".csv")))  # LABELS.CSV is one too
+
+
 def files_of_upload(settings: Settings, number: str) -> list[Path]:
     """Every file of an upload."""
     source = upload_path(settings, number)

@@ -165,9 +165,11 @@ class TrainAsked(Asked):
     """A training: a data set, and a labels bundle or a project's labels."""
 
     data: Ref = Field("", description="Empty: the project's.", examples=["leaves"])
-    labels: Ref = Field("", description="A labels bundle; empty: the project's labels.")
+    labels: Text = Field("", description="A labels bundle or a CSV of the server; empty: the project's labels.")
+    labels_upload: Ref = Field("", description="Or the id of an upload: one CSV with the columns file and class.")
     project: Ref = ""
     test_share: float = Field(0.3, gt=0, lt=1, description="Share of the labels that is held out for the test.")
+    group: Text = Field("", description="A column of the data set: what shares its value is never split by the test.")
     params: dict[str, Any] = Field(default_factory=dict, examples=[{"steps": 400}])
     seed: int = Field(0, ge=0)
     cls: JobClass = JobClass.TE

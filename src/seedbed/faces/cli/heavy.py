@@ -17,6 +17,7 @@ HEAVY: Registry[Any] = Registry(
         "restore": "seedbed.flows.usecases.backup:restore",
         "load_job_file": "seedbed.flows.jobfile:load_job_file",
         "Bars": "seedbed.faces.cli.progress:Bars",
+        "Download": "seedbed.faces.cli.progress:Download",
         "table": "seedbed.faces.cli.drawing:table",
         "record": "seedbed.faces.cli.drawing:record",
         "lineage": "seedbed.faces.cli.drawing:lineage",

@@ -4,7 +4,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from seedbed.faces.client.results import Job
 
@@ -62,6 +62,39 @@ class Bars:
             self._console.print(
                 f"{job['name'] or job['step']}: {_words(job)}", markup=False, highlight=False, soft_wrap=True
             )
+
+
+class Download:
+    """One bar for all bytes that are fetched; nothing without a terminal."""
+
+    def __init__(self, total: int, *, quiet: bool = False) -> None:
+        console = Console(stderr=True, quiet=quiet)
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            DownloadColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("", total=max(total, 1))
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def file(self, name: str) -> None:
+        """Say which file comes now."""
+        self._progress.update(self._task, description=name)
+
+    def more(self, size: int) -> None:
+        """Some bytes have come."""
+        self._progress.advance(self._task, size)
 
 
 def _words(job: Job) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # importing these takes longer than answering --help may
     from seedbed.faces.client.results import Job
     from seedbed.flows.platform import Platform
 
+_LISTS = (".csv", ".tsv")
+
 
 @dataclass(frozen=True)
 class Session:
@@ -45,13 +47,18 @@ class Session:
         _raise_for(ended)
         return ended
 
-    def bring(self, source: Path, *, project: str = "") -> dict[str, str]:
-        """How a request names a folder or file of this machine: by its path in process, else as an upload."""
+    def bring(self, source: Path, *, project: str = "", images: bool = False) -> dict[str, str]:
+        """How a request names a folder or file of this machine: by its path in process, else as an upload.
+
+        `images`: it is to be looked through for images, so that those that a CSV list names go with it.
+        """
         source = source.expanduser()
         if not source.exists():
             raise NotFound(f"There is no file or folder {source}.")
         if self.platform is not None:
             return {"path": str(source.resolve())}
+        if images and source.suffix.lower() in _LISTS:
+            return {"upload": self.client.data.upload_list(source, project=project)["upload"]}
         return {"upload": self.client.data.upload(source, project=project)["upload"]}
 
     @contextlib.contextmanager

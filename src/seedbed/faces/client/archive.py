@@ -1,24 +1,33 @@
-"""A folder as a tar archive that is made while it is sent: nothing is written to disk, nothing is held in memory."""
+"""Files as a tar archive that is made while it is sent: nothing is written to disk, nothing is held in memory."""
 
+import csv
+import io
 import os
 import tarfile
 import threading
-from pathlib import Path
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
 
-from seedbed.base.errors import InvalidInput
+from seedbed.base.errors import InvalidInput, Unsafe
+from seedbed.base.files import inside
+
+FILE_COLUMNS = ("file", "path", "filename", "file_name", "image", "name")  # as the server looks for them
+_MANIFEST = "manifest.csv"
+_FEW = 20  # problems that are named
 
 
 class TarStream:
-    """A file-like object that reads as a tar archive of a folder.
+    """A file-like object that reads as a tar archive of a folder, or of some files under their names in the archive.
 
     A thread writes the archive into a pipe and `read` empties it. There is no `fileno`, so that nobody takes the
     pipe's size (0) for the archive's. Links are followed no further than the folder itself: they are left out.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: Iterable[tuple[str, Path]] | None = None) -> None:
         if not folder.is_dir():
             raise InvalidInput(f"{folder} is not a folder.")
         self._folder = folder
+        self._files = files
         reading, writing = os.pipe()
         self._reading = os.fdopen(reading, "rb")
         self._error: BaseException | None = None
@@ -42,10 +51,58 @@ class TarStream:
     def _write(self, handle: int) -> None:
         try:
             with os.fdopen(handle, "wb") as pipe, tarfile.open(fileobj=pipe, mode="w|") as archive:
-                for path in sorted(self._folder.rglob("*")):
-                    if path.is_file() and not path.is_symlink():
-                        archive.add(path, arcname=str(path.relative_to(self._folder)), recursive=False)
+                for name, path in self._files or self._all():
+                    archive.add(path, arcname=name, recursive=False)
         except BrokenPipeError:
             pass  # the reader has closed its end
         except OSError as error:
             self._error = error
+
+    def _all(self) -> Iterable[tuple[str, Path]]:
+        for path in sorted(self._folder.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                yield str(path.relative_to(self._folder)), path
+
+
+def list_and_images(table: Path) -> TarStream:
+    """A CSV list of images as manifest.csv, with the images that it names, under the names that it gives them.
+
+    Names that lead out of the list's folder are refused; files that are not there are left to the server's findings.
+    """
+    files: dict[str, Path] = {_MANIFEST: table.resolve()}
+    outside = []
+    for name in _named(table):
+        try:
+            path = inside(table.parent, name)
+        except (Unsafe, ValueError):
+            outside.append(name)
+            continue
+        if PurePosixPath(name).is_absolute():
+            outside.append(name)
+        elif path.is_file():
+            files.setdefault(os.path.normpath(name), path)
+    if outside:
+        raise Unsafe(
+            f"{table.name} names {len(outside)} files outside its own folder, or by absolute paths.",
+            hint="Put the CSV beside the images, or above them, and name them relative to it.",
+            problems=[f"'{name}'" for name in outside[:_FEW]],
+        )
+    return TarStream(table.resolve().parent, list(files.items()))
+
+
+def _named(table: Path) -> list[str]:
+    data = table.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", errors="replace")  # what spreadsheets write
+    reader = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=text.partition("\n")[0].count))
+    columns = {name.strip().lower(): name for name in reader.fieldnames or () if name}
+    column = next((columns[name] for name in FILE_COLUMNS if name in columns), None)
+    if column is None:
+        raise InvalidInput(
+            f"{table.name} has no column that names the files.",
+            hint=f"Call it 'file'. Its columns are: {', '.join(columns) or 'none'}.",
+        )
+    names = [(row[column] or "").strip().replace("\\", "/") for row in reader]
+    return [name for name in names if name]

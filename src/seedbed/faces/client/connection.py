@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
 import httpx
 
-from seedbed.base.errors import SeedbedError, Unavailable, family
+from seedbed.base.errors import SeedbedError, Unauthenticated, Unavailable, family
 
 _PREFIX = "/api/v1"
 _BY_CODE: dict[str, type[SeedbedError]] = {"error": SeedbedError, **{member.code: member for member in family()}}
@@ -15,12 +15,16 @@ _BY_STATUS = {member.status: member for member in reversed(family())}
 
 
 class Connection:
-    """Requests to one server with one token. Safe to use from any thread."""
+    """Requests to one server with one token. Safe to use from any thread.
+
+    The address may be the one that `seedbed up` prints, with its token in it.
+    """
 
     def __init__(
         self, url: str, token: str = "", *, transport: httpx.BaseTransport | None = None, timeout: float = 60.0
     ) -> None:
-        self.url = url.rstrip("/")
+        self.url, in_address = _parted(url)
+        token = token or in_address
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._http = httpx.Client(
             base_url=self.url, headers=headers, transport=transport, timeout=timeout, trust_env=transport is None
@@ -64,14 +68,14 @@ class Connection:
         with self._says_when_unreachable(), self._http.stream("GET", _PREFIX + path) as response:
             if response.is_error:
                 response.read()
-                raise error_of(response)
+                raise _refusal(response)
             yield response
 
     def _json(self, method: str, path: str, **options: Any) -> Any:
         with self._says_when_unreachable():
             response = self._http.request(method, _PREFIX + path, **options)
         if response.is_error:
-            raise error_of(response)
+            raise _refusal(response)
         return response.json() if response.content else None
 
     @contextmanager
@@ -100,6 +104,25 @@ def error_of(response: httpx.Response) -> SeedbedError:
         hint=str(document.get("hint", "")),
         problems=[str(problem) for problem in document.get("problems", ())],
     )
+
+
+def _refusal(response: httpx.Response) -> SeedbedError:
+    """The error, with what somebody can do about it who has no page to sign in on."""
+    error = error_of(response)
+    if isinstance(error, Unauthenticated):
+        hint = "Set SEEDBED_TOKEN to a token of this server: seedbed up prints one in its address; in a team it is made"
+        return Unauthenticated(error.message, hint=f"{hint} with seedbed users token NAME.")
+    return error
+
+
+def _parted(url: str) -> tuple[str, str]:
+    """An address without its query, and the token that stood there."""
+    try:
+        found = urlsplit(url)
+    except ValueError:  # the first request says what is wrong with it
+        return url, ""
+    token = parse_qs(found.query).get("token", [""])[0]
+    return urlunsplit(found._replace(query="", fragment="")).rstrip("/"), token
 
 
 def part(text: str) -> str:

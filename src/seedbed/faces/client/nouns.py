@@ -1,12 +1,13 @@
 """What can be asked of a server, noun by noun: each method is one REST route."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
 from seedbed.base.ids import new_id
 from seedbed.faces.client import results
-from seedbed.faces.client.archive import TarStream
+from seedbed.faces.client.archive import TarStream, list_and_images
 from seedbed.faces.client.connection import Connection, part
 
 _MANY = 5000  # labels in one request
@@ -104,14 +105,16 @@ class Bundles(Noun):
         """Delete bundles for good."""
         return cast(results.Deletion, self._to.post("/bundles/remove", {"refs": list(refs)}))
 
-    def download(self, ref: str, array: str, index: int, target: Path) -> Path:
-        """Write one file of a bundle to a path."""
+    def download(
+        self, ref: str, array: str, index: int, target: Path, *, on_bytes: Callable[[int], object] = lambda _: None
+    ) -> Path:
+        """Write one file of a bundle to a path; `on_bytes` is told of every piece."""
         with (
             self._to.stream(f"/bundles/{part(ref)}/files/{part(array)}/{index}") as response,
             target.open("wb") as file,
         ):
             for piece in response.iter_bytes():
-                file.write(piece)
+                on_bytes(file.write(piece))
         return target
 
     def gc(self, *, dry_run: bool = False) -> dict[str, Any]:
@@ -121,6 +124,10 @@ class Bundles(Noun):
     def verify(self) -> dict[str, Any]:
         """Read every file and say which are damaged."""
         return cast(dict[str, Any], self._to.send("/store/verify"))
+
+    def rebuild(self) -> dict[str, Any]:
+        """Make the index of bundles anew from the manifests."""
+        return cast(dict[str, Any], self._to.send("/store/rebuild"))
 
 
 class Contexts(Noun):
@@ -157,13 +164,17 @@ class Data(Noun):
     def upload(self, source: Path, *, project: str = "") -> results.Upload:
         """Send a file, or a folder as one archive; the result's id is used by `add`."""
         if source.is_dir():
-            stream = TarStream(source)
-            try:
-                return self._send(f"{source.resolve().name or 'folder'}.tar", stream, project)
-            finally:
-                stream.close()
+            return self._send_stream(f"{source.resolve().name or 'folder'}.tar", TarStream(source), project)
         with source.open("rb") as file:
             return self._send(source.name, file, project)
+
+    def upload_list(self, table: Path, *, project: str = "") -> results.Upload:
+        """Send a CSV list of images with the images that it names, which lie in its folder or below."""
+        return self._send_stream(f"{table.stem}.tar", list_and_images(table), project)
+
+    def _send_stream(self, name: str, stream: TarStream, project: str) -> results.Upload:
+        with closing(stream):
+            return self._send(name, stream, project)
 
     def _send(self, name: str, content: Any, project: str) -> results.Upload:
         found = self._to.send("/uploads", files={"files": (name, content)}, params={"project": project})
@@ -271,7 +282,7 @@ class Models(Noun):
     """/models and /recipes."""
 
     def train(self, data: str = "", **fields: Any) -> list[results.Job]:
-        """Train; the fields are those of POST /models/train: labels, project, test_share, params, seed, cls..."""
+        """Train; the fields are those of POST /models/train: labels, labels_upload, project, group, params..."""
         return cast(list[results.Job], self._to.post("/models/train", {"data": data, **fields}))
 
     def predict(self, model: str, **fields: Any) -> list[results.Job]:

@@ -1,4 +1,4 @@
-"""/bundles: add, find, look, tag, remove, fetch files; /store: clean up and verify."""
+"""/bundles: add, find, look, tag, remove, fetch files; /store: clean up, verify, rebuild."""
 
 from typing import Annotated, Any, Literal
 
@@ -117,6 +117,12 @@ def gc(asked: GcAsked, here: Here, by: Operator) -> dict[str, Any]:
 def verify(here: Here, by: Operator) -> dict[str, Any]:
     """Read every file and say which are damaged or missing."""
     return plain(here.bundles.verify(by=by))
+
+
+@store.post("/rebuild")
+def rebuild(here: Here, by: Operator) -> dict[str, Any]:
+    """Make the index of bundles anew from the manifests, when the database is not to be trusted."""
+    return plain(here.bundles.rebuild(by=by))
 
 
 def _tags(given: list[str]) -> dict[str, str]:

@@ -6,8 +6,9 @@ from anyio import to_thread
 from fastapi import Path, Request
 
 from seedbed.base.errors import InvalidInput
+from seedbed.base.settings import Settings
 from seedbed.faces.api.access import Here, Rules, Trainer, Viewer
-from seedbed.faces.api.paths import source_path
+from seedbed.faces.api.paths import drop_upload, existing_path, is_list, labels_path, source_path
 from seedbed.faces.api.requests import PredictAsked, RecipeAsked, TrainAsked
 from seedbed.faces.api.routing import router
 from seedbed.faces.api.views import GuessView, JobView, RecipeView, plain
@@ -26,19 +27,21 @@ _IMAGE: dict[str, Any] = {
 
 
 @models.post("/train", status_code=202)
-def train(asked: TrainAsked, here: Here, by: Trainer) -> list[JobView]:
-    """Train on a data set with a labels bundle or with a project's labels; evaluated and exported."""
+def train(asked: TrainAsked, here: Here, rules: Rules, by: Trainer) -> list[JobView]:
+    """Train on a data set with labels (a bundle, a CSV) or with a project's labels; evaluated and exported."""
     made = here.models.train(
         asked.data,
-        asked.labels,
+        labels_path(rules, asked.labels, asked.labels_upload),
         project=asked.project,
         params=asked.params,
         seed=asked.seed,
         test_share=asked.test_share,
+        group=asked.group,
         cls=asked.cls,
         resources=asked.resources.resources() if asked.resources else None,
         by=by,
     )
+    drop_upload(rules, asked.labels_upload)  # the labels are a bundle by now
     return [JobView.of(job) for job in made]
 
 
@@ -74,6 +77,11 @@ def show(name: RecipeName, here: Here, by: Viewer) -> RecipeView:
 
 
 @recipes.post("/{name}", status_code=202)
-def start(name: RecipeName, asked: RecipeAsked, here: Here, by: Trainer) -> list[JobView]:
-    """Queue a recipe's jobs."""
-    return [JobView.of(job) for job in here.models.start_recipe(name, asked.params, by=by)]
+def start(name: RecipeName, asked: RecipeAsked, here: Here, rules: Rules, by: Trainer) -> list[JobView]:
+    """Queue a recipe's jobs; a parameter that names a CSV is a file of the server."""
+    params = {key: _checked(rules, value) for key, value in asked.params.items()}
+    return [JobView.of(job) for job in here.models.start_recipe(name, params, by=by)]
+
+
+def _checked(rules: Settings, value: Any) -> Any:
+    return str(existing_path(rules, value)) if isinstance(value, str) and is_list(value) else value

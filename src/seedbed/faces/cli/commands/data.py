@@ -1,7 +1,8 @@
 """`seedbed data`: bring images in, look at them."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,7 +28,9 @@ def add(
 
     named = name or to or source.expanduser().resolve().name.split(".")[0]
     with session() as here:
-        job = here.client.data.add(name=named, project=project, to=to, size=size, **here.bring(source, project=project))
+        job = here.client.data.add(
+            name=named, project=project, to=to, size=size, **here.bring(source, project=project, images=True)
+        )
         if not detach:
             job = here.run([job], quiet=as_json)[0]
         if as_json:
@@ -35,7 +38,8 @@ def add(
         elif detach:
             say(f"Queued as {job['id']}. Follow it: seedbed jobs show {job['id']}")
         else:
-            say(f"{named} is in: {', '.join(job['outputs'].values())}. Look at it: seedbed data show {named}")
+            made = job["outputs"]["data"]  # its id, since by now the name may stand for a newer version
+            say(f"{named} is in: {made}. Look at it: seedbed data show {made}")
 
 
 @app.command("list")
@@ -59,8 +63,35 @@ def show(ref: Annotated[str, typer.Argument(help="Name or uuid.")], as_json: Jso
     if as_json:
         show_json(found)
         return
-    plain = {name: value for name, value in found.items() if name not in ("classes", "findings")}
-    show_record({**plain, "created": when(found["created"]), "size": show_size(found["size"])})
+    show_record(_in_words(found))
     show_table(("class", "images"), sorted(found["classes"].items()), empty="No image has a class yet.")
     for finding in found["findings"]:
         say(f"{finding['severity']}: {finding['sentence']}")
+
+
+def _in_words(data: dict[str, Any]) -> dict[str, str]:
+    numbers = data["statistics"]
+    return {
+        "id": data["uuid"],
+        "name": data["name"],
+        "project": data["project"],
+        "made": when(data["created"]),
+        "size": show_size(data["size"]),
+        "images": f"{data['images']:,}",
+        "without a class": f"{data['unlabelled']:,}",
+        "formats": _counts(numbers["formats"]),
+        "parts": _counts(numbers["splits"]),
+        "width": _range(numbers["width"]),
+        "height": _range(numbers["height"]),
+        "columns": ", ".join(f"{name} ({count:,} values)" for name, count in numbers.get("columns", {}).items()),
+        "findings": f"{len(data['findings'])}, below" if data["findings"] else "none",
+    }
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def _range(pixels: Sequence[int]) -> str:
+    least, middle, most = pixels
+    return f"{least} pixels" if least == most else f"{least} to {most} pixels, half of them up to {middle}"

@@ -1,6 +1,6 @@
 """`seedbed jobs`: submit, look, cancel, run again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,17 +103,24 @@ def show(job: JobId, as_json: Json = False) -> None:
 
 @app.command()
 def logs(
-    job: JobId, follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the job ends.")] = False
+    job: JobId,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the job ends.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """What the newest attempt of a job printed."""
+    """What the newest attempt of a job printed; as JSON it comes in one piece."""
 
+    pieces: list[str] = []
+    take = pieces.append if as_json else _echo
     with session() as here:
         found = here.client.jobs.get(job)
-        offset = _print_log(here.client, found["id"], 0)
+        offset = _read_log(here.client, found["id"], 0, take)
         if follow:
-            for _ in here.client.follow(found["id"]):
-                offset = _print_log(here.client, found["id"], offset)
-            _print_log(here.client, found["id"], offset)
+            for latest in here.client.follow(found["id"]):
+                found = latest
+                offset = _read_log(here.client, found["id"], offset, take)
+            offset = _read_log(here.client, found["id"], offset, take)
+    if as_json:
+        show_json({"job": found["id"], "state": found["state"], "text": "".join(pieces), "offset": offset})
 
 
 @app.command()
@@ -151,17 +158,18 @@ def _submit(asked: list[dict[str, Any]], *, detach: bool, as_json: bool) -> None
         finish(here, here.client.jobs.submit_flow(asked), detach=detach, as_json=as_json)
 
 
-def finish(here: Session, jobs: "Sequence[Job]", *, detach: bool, as_json: bool) -> None:
-    """Follow jobs to their end unless told not to, and say what they made."""
+def finish(here: Session, jobs: "Sequence[Job]", *, detach: bool, as_json: bool) -> "Sequence[Job]":
+    """Follow jobs to their end unless told not to, and say what they made; the jobs as they are then."""
 
     ended = jobs if detach else here.run(jobs, quiet=as_json)
     if as_json:
         show_json(ended[0] if len(ended) == 1 else ended)
-        return
+        return ended
     for job in ended:
         made = [f"{name} {uuid}" for name, uuid in job["outputs"].items()]
         details = ", ".join([job["state"], *_measured(here, job), *made])
         say(f"{job['name'] or job['step']} ({job['id']}): {details}")
+    return ended
 
 
 def _measured(here: Session, job: "Job") -> list[str]:
@@ -185,10 +193,14 @@ def _resources(cpus: float | None, memory: str, gpus: int | None) -> dict[str, A
     return {"cpus": cpus or 0, "memory": parse_size(memory) if memory else 0, "gpus": gpus or 0}
 
 
-def _print_log(client: "Client", job: str, offset: int) -> int:
+def _echo(text: str) -> None:
+    typer.echo(text, nl=False)
+
+
+def _read_log(client: "Client", job: str, offset: int, take: Callable[[str], None]) -> int:
     while True:
         piece = client.jobs.logs(job, offset=offset)
         if not piece["text"]:
             return int(piece["offset"])
-        typer.echo(piece["text"], nl=False)
+        take(piece["text"])
         offset = int(piece["offset"])

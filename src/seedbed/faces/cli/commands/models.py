@@ -1,18 +1,25 @@
 """`seedbed train`, `predict` and `demo`."""
 
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.files import write_atomically
 from seedbed.faces.cli.commands.jobs import finish
+from seedbed.faces.cli.fetching import fetch, files_in, refuse_to_overwrite
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Detach, Json, Params, Project, values
-from seedbed.faces.cli.output import note, show_json, show_table
-from seedbed.faces.cli.session import session
+from seedbed.faces.cli.output import note, say, show_json, show_table
+from seedbed.faces.cli.session import Session, session
 
 if TYPE_CHECKING:
-    from seedbed.faces.client.results import Guess
+    from seedbed.faces.client.results import Guess, Job
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,9 +32,15 @@ def add_to(app: typer.Typer) -> None:
 
 def train(
     data: Annotated[str, typer.Argument(help="A data set; else the project's.")] = "",
-    labels: Annotated[str, typer.Option(help="A labels bundle; else the project's labels.")] = "",
+    labels: Annotated[
+        str, typer.Option(help="A CSV file (columns file and class) or a labels bundle; else the project's labels.")
+    ] = "",
     project: Annotated[str, typer.Option(help="A project whose data set and labels are taken.")] = "",
     test_share: Annotated[float, typer.Option(help="Share of the labels that is held out for the test.")] = 0.3,
+    group: Annotated[
+        str,
+        typer.Option(help="A column of the data set: images that share its value are tested or learnt, never both."),
+    ] = "",
     param: Params = None,
     seed: Annotated[int, typer.Option(help="Every random draw derives from it.")] = 0,
     cls: Annotated[str, typer.Option("--class", help="te (trial and error) or be (best effort).")] = "te",
@@ -37,30 +50,42 @@ def train(
     """Train a model on a few labels and the unlabelled rest; it is evaluated and exported."""
 
     with session() as here:
-        fields: dict[str, Any] = {"labels": labels, "project": project, "seed": seed, "cls": cls.lower()}
-        fields["test_share"] = test_share
+        fields: dict[str, Any] = {"project": project, "seed": seed, "cls": cls.lower(), "group": group}
+        fields |= {"test_share": test_share, **_labels(here, labels, project)}
         jobs = here.client.models.train(data, params=values(param, "--param"), **fields)
-        finish(here, jobs, detach=detach, as_json=as_json)
+        ended = finish(here, jobs, detach=detach, as_json=as_json)
+        _say_how_to_get(ended, quiet=as_json or detach)
 
 
 def predict(
     model: Annotated[str, typer.Argument(help="A model.")],
     what: Annotated[str, typer.Argument(help="A data set, a folder of images, or one image file.")],
+    out: Annotated[Path | None, typer.Option(help="Write the predictions into this CSV file.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over the file if it is there.")] = False,
     project: Project = "",
     detach: Detach = False,
     as_json: Json = False,
 ) -> None:
     """Label images with a model."""
 
-    path = Path(what).expanduser()
+    path, out = Path(what).expanduser(), out.expanduser() if out else None
+    if out and detach:
+        raise InvalidInput("--out needs the predictions, and --detach does not wait for them.", hint="Leave one out.")
+    refuse_to_overwrite([out] if out else [], force=force)
     with session() as here:
         if path.is_file() and path.suffix.lower() in _IMAGES:
-            _show_guesses(here.client.models.predict_image(model, path.read_bytes()), as_json=as_json)
+            guesses = here.client.models.predict_image(model, path.read_bytes())
+            if out:
+                write_atomically(out, _as_csv(path.name, guesses))
+            _show_guesses(guesses, as_json=as_json)
             return
         is_path = path.exists() or "/" in what or path.suffix.lower() in _IMAGES
-        source = here.bring(path, project=project) if is_path else {"data": what}
+        source = here.bring(path, project=project, images=True) if is_path else {"data": what}
         jobs = here.client.models.predict(model, project=project, **source)
-        finish(here, jobs, detach=detach, as_json=as_json)
+        ended = finish(here, jobs, detach=detach, as_json=as_json)
+        if out:
+            _write_predictions(here, ended, out, force=force, quiet=as_json)
+        _say_how_to_get(ended, quiet=as_json or detach)
 
 
 def recipe(
@@ -72,7 +97,10 @@ def recipe(
     """Start a ready flow."""
 
     with session() as here:
-        jobs = here.client.models.start_recipe(name, values(param, "--param"))
+        given = values(param, "--param")
+        if here.platform is not None:  # elsewhere these are files of the server
+            given = {key: _whole_path(value) for key, value in given.items()}
+        jobs = here.client.models.start_recipe(name, given)
         finish(here, jobs, detach=detach, as_json=as_json)
 
 
@@ -92,7 +120,48 @@ def demo(
         HEAVY.get("serve")({"port": port})
 
 
+_FILES_OF = {"download": "model's files", "predictions": "predictions"}
 _IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif"}
+
+
+def _labels(here: Session, labels: str, project: str) -> dict[str, str]:
+    """A CSV of this machine goes over as an upload, also within one process; anything else is a bundle."""
+    if not labels.lower().endswith(".csv"):
+        return {"labels": labels}
+    path = Path(labels).expanduser()
+    if not path.is_file():
+        raise NotFound(f"There is no file {path}.", hint="--labels takes a CSV file or the name of a labels bundle.")
+    return {"labels_upload": here.client.data.upload(path, project=project)["upload"]}
+
+
+def _whole_path(value: Any) -> Any:
+    is_file = isinstance(value, str) and value.lower().endswith(".csv")
+    return str(Path(value).expanduser().resolve()) if is_file else value
+
+
+def _say_how_to_get(jobs: "Sequence[Job]", *, quiet: bool) -> None:
+    for job in () if quiet else jobs:
+        for output, uuid in job["outputs"].items():
+            if output in _FILES_OF:
+                say(f"Get the {_FILES_OF[output]}: seedbed store get {uuid} FOLDER")
+
+
+def _write_predictions(here: Session, jobs: "Sequence[Job]", out: Path, *, force: bool, quiet: bool) -> None:
+    (uuid,) = next(job["outputs"] for job in jobs if job["step"] == "predict").values()
+    files = files_in(here.client.bundles.show(uuid), out.parent, "predictions")
+    fetch(here, uuid, [replace(files[0], target=out)], force=force, quiet=quiet)
+    note(f"The predictions are in {out}.")
+
+
+def _as_csv(file: str, guesses: "list[Guess]") -> bytes:
+    """One image's line, with the columns that the predictions of many images have."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    best = guesses[0]
+    table.writerow(["file", "class", "confidence", *(f"p({guess['label']})" for guess in guesses)])
+    shown = [f"{guess['probability']:.6f}" for guess in (best, *guesses)]
+    table.writerow([file, best["label"], *shown])
+    return text.getvalue().encode()
 
 
 def _show_guesses(guesses: "list[Guess]", *, as_json: bool) -> None:

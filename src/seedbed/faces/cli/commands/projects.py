@@ -8,9 +8,9 @@ import typer
 
 from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.ids import digest_of
-from seedbed.faces.cli.options import Json
+from seedbed.faces.cli.options import Json, Yes, sure
 from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
-from seedbed.faces.cli.session import session
+from seedbed.faces.cli.session import Session, session
 
 if TYPE_CHECKING:
     from seedbed.faces.client.results import LabelAsked
@@ -79,10 +79,46 @@ def add_class(
     show_json(made) if as_json else say(f"{ref} can now be labelled with {', '.join(one['name'] for one in made)}.")
 
 
+@app.command("rename-class")
+def rename_class(
+    ref: Ref,
+    old: Annotated[str, typer.Argument(help="The class as it is called now.")],
+    new: Annotated[str, typer.Argument(help="Its new name.")],
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Give a class another name; its labels follow."""
+
+    with session() as here:
+        project = here.client.projects.get(ref)
+        sure(f"Call {old} {new} in {project['name']}, with its {_labels_of(here, project['id'], old)}?", yes=yes)
+        here.client.projects.rename_class(project["id"], old, new)
+    result = {"project": project["id"], "old": old, "new": new}
+    show_json(result) if as_json else say(f"{old} is now called {new}.")
+
+
+@app.command("remove-class")
+def remove_class(
+    ref: Ref,
+    name: Annotated[str, typer.Argument(help="The class.")],
+    with_labels: Annotated[bool, typer.Option("--with-labels", help="Also when images are labelled with it.")] = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Take a class away; one that images are labelled with only --with-labels."""
+
+    with session() as here:
+        project = here.client.projects.get(ref)
+        labels = f", with its {_labels_of(here, project['id'], name)}" if with_labels else ""
+        sure(f"Remove {name} from {project['name']}{labels}?", yes=yes)
+        here.client.projects.remove_class(project["id"], name, with_labels=with_labels)
+    show_json({"project": project["id"], "removed": name}) if as_json else say(f"{name} is gone.")
+
+
 @label.command("import")
 def import_labels(
     ref: Ref,
-    file: Annotated[Path, typer.Argument(help="A CSV file with the columns image and label.")],
+    file: Annotated[Path, typer.Argument(help="A CSV file with the columns file (or image) and class (or label).")],
     as_json: Json = False,
 ) -> None:
     """Take labels from a CSV file; taking the same file again adds nothing."""
@@ -99,14 +135,29 @@ def _read(file: Path, project: str) -> "list[LabelAsked]":
     try:
         with file.open(newline="", encoding="utf-8-sig") as lines:
             reader = csv.DictReader(lines)
-            missing = {"image", "label"} - set(reader.fieldnames or ())
-            if missing:
-                raise InvalidInput(f"{file} has no column {' and no column '.join(sorted(missing))}.")
-            return [_asked(project, row["image"] or "", row["label"] or "") for row in reader]
+            image, klass = _column(file, reader, ("image", "file")), _column(file, reader, ("class", "label"))
+            return [_asked(project, (row[image] or "").strip(), (row[klass] or "").strip()) for row in reader]
     except FileNotFoundError:
         raise NotFound(f"There is no file {file}.") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(f"{file} cannot be read as CSV: {error}.") from None
+
+
+def _column(file: Path, reader: "csv.DictReader[str]", names: tuple[str, ...]) -> str:
+    """The column of either name; where a file has both, the first."""
+    columns = {column.strip().lower(): column for column in reader.fieldnames or () if column}
+    for name in names:
+        if name in columns:
+            return columns[name]
+    raise InvalidInput(
+        f"{file} has no column {' or '.join(names)}; it has {', '.join(columns) or 'none'}.",
+        hint="Begin it with the line: file,class",
+    )
+
+
+def _labels_of(here: Session, project: str, name: str) -> str:
+    count = sum(label["label"] == name for label in here.client.projects.labels(project).values())
+    return f"{count} label{'' if count == 1 else 's'}"
 
 
 def _asked(project: str, image: str, label: str) -> "LabelAsked":

@@ -91,9 +91,13 @@ def backup(
 ) -> None:
     """Write everything into one tar file: database, files, manifests, settings, logs."""
 
+    if target and server_url():
+        raise InvalidInput(
+            "A server writes its backups on its own machine.",
+            hint="Leave TARGET out: it is written under the server's backups.",
+        )
     with session() as here:
-        place = str(target.expanduser().resolve()) if target and here.platform else str(target or "")
-        report = here.client.backup(place)
+        report = here.client.backup(str(target.expanduser().resolve()) if target else "")
     show_json(report) if as_json else show_record(report)
 
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from seedbed.base.errors import Damaged, InvalidInput
+from seedbed.base.resources import show_size
+from seedbed.faces.cli.fetching import fetch, files_in
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Json, Limit, Project, Yes, pairs, sure
 from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
@@ -84,6 +86,26 @@ def show(ref: Ref, as_json: Json = False) -> None:
     made_by = found["lineage"]["step"] or "hand"
     rest = {name: value for name, value in found.items() if name not in ("arrays", "lineage", "tags")}
     show_record({**rest, "created": when(found["created"]), "tags": _tags(found["tags"]), "made by": made_by, **arrays})
+
+
+@app.command()
+def get(
+    ref: Ref,
+    folder: Annotated[Path, typer.Argument(help="Where they go, as FOLDER/ARRAY/NAME.")],
+    array: Annotated[str, typer.Option(help="Only the files of this array.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the files of a bundle into a folder."""
+
+    with session() as here:
+        bundle = here.client.bundles.show(ref)
+        files = files_in(bundle, folder.expanduser(), array)
+        fetch(here, bundle["uuid"], files, force=force, quiet=as_json)
+    size = sum(file.size for file in files)
+    result = {"uuid": bundle["uuid"], "folder": str(folder), "files": len(files), "size": size}
+    many = "1 file" if len(files) == 1 else f"{len(files):,} files"
+    show_json(result) if as_json else say(f"{many} of {bundle['name']} ({show_size(size)}) in {folder}.")
 
 
 @app.command()
@@ -169,6 +191,15 @@ def verify(as_json: Json = False) -> None:
         raise Damaged(
             "Some files are not what they were.", hint="Restore them: seedbed store pull, or seedbed restore."
         )
+
+
+@app.command()
+def rebuild(as_json: Json = False) -> None:
+    """Make the index of bundles anew from the manifests, when the database is not to be trusted."""
+
+    with session() as here:
+        report = here.client.bundles.rebuild()
+    show_json(report) if as_json else show_record(report)
 
 
 def _copy(way: str, context: str, *, as_json: bool) -> None:

@@ -77,12 +77,13 @@ def role(
 
 
 @app.command()
-def password(name: Name, password: Password) -> None:
+def password(name: Name, password: Password, as_json: Json = False) -> None:
     """Give a new password; it signs the user out everywhere."""
 
     with session() as here:
         here.client.users.set_password(name, password)
-    say(f"{name} has a new password.")
+        found = here.client.users.get(name)
+    show_json(found) if as_json else say(f"{found['name']} has a new password.")
 
 
 @app.command()
