@@ -68,3 +68,15 @@ def test_a_field_of_the_wrong_type_is_told_and_not_carried_on(field: str) -> Non
         parse_jobs(f"step: decode\n{field}\n")
     (problem,) = caught.value.problems
     assert problem.startswith(f"'{field.partition(':')[0]}' is ")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("step: a\n  params: [", "line 2, column 9"), ("a: [1,\nb: }", "line 2"), ("\tstep: a", "line 1")],
+)
+def test_what_is_no_yaml_is_told_in_one_sentence_with_its_place(text: str, place: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parse_jobs(text, where="jobs.yaml")
+    message = caught.value.message
+    assert message.startswith(f"jobs.yaml is not valid YAML: {place}") and message.endswith(".")
+    assert "\n" not in message and "<unicode string>" not in message

@@ -8,7 +8,7 @@ import pytest
 from seedbed.assets.data.records import ImageRecord
 from seedbed.assets.store.bundle import ArrayType
 from seedbed.assets.store.store import Store
-from seedbed.base.errors import Damaged, InvalidInput
+from seedbed.base.errors import Damaged, InvalidInput, NotFound
 from seedbed.flows.kinds import KINDS
 from seedbed.flows.kinds.data import by_id
 from seedbed.flows.kinds.labels import Labels, read_labels
@@ -98,3 +98,20 @@ def test_a_name_that_stands_for_two_images_is_refused() -> None:
 def test_every_kind_has_a_name_and_a_line() -> None:
     assert {"data-set", "decoded", "labels", "model", "predictions", "report", "download", "weights"} <= set(KINDS)
     assert all(KINDS.get(name).kind == name and KINDS.get(name).about for name in KINDS)
+
+
+@pytest.mark.parametrize("head", ["file,class", "image,class", "file,label", "image,label", "label,image"])
+def test_labels_are_read_under_every_usual_name_of_the_columns(tmp_path: Path, head: str) -> None:
+    line = ",".join({"file": "x", "image": "x", "class": "a", "label": "a"}[name] for name in head.split(","))
+    (tmp_path / "said.csv").write_text(f"{head}\n{line}\n")
+    assert read_labels(tmp_path / "said.csv") == {"x": "a"}
+
+
+def test_a_labels_file_that_is_not_there_is_told_plainly(tmp_path: Path) -> None:
+    with pytest.raises(NotFound) as caught:
+        read_labels(tmp_path / "missing.csv")
+    assert caught.value.message == "There is no file missing.csv."
+    (tmp_path / "odd.csv").write_bytes(b"\xff\xfe\x00")
+    for path, words in ((tmp_path / "odd.csv", "not UTF-8 text"), (tmp_path, "cannot be read: Is a directory")):
+        with pytest.raises(InvalidInput, match=words):
+            read_labels(path)

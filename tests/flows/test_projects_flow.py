@@ -66,18 +66,6 @@ def test_unchanged_labels_are_one_snapshot(platform: Platform) -> None:
     assert second.uuid != first.uuid and second.arrays["classes"].items == ("b",)
 
 
-def test_an_upload_goes_once_it_is_in_the_store_and_stays_while_it_is_not(platform: Platform, leaves: Path) -> None:
-    good, bad = platform.data.upload_folder(by=SOLO), platform.data.upload_folder(by=SOLO)
-    for image in sorted(leaves.glob("*.jpg"))[:3]:
-        (good / image.name).write_bytes(image.read_bytes())
-    (bad / "x.jpg").write_bytes(b"this is no image")
-    jobs = [platform.data.add(folder, name="few", size=16, by=SOLO) for folder in (good, bad)]
-    done, failed = platform.run_until_done([job.id for job in jobs])
-    assert (done.state, failed.state) == (State.DONE, State.FAILED)
-    assert "None of the 1 files for 'the upload'" in failed.reason and "x.jpg: " in failed.reason
-    assert not good.exists() and bad.exists()
-
-
 def test_more_images_make_a_new_version_that_shares_the_bytes(platform: Platform, leaves: Path, tmp_path: Path) -> None:
     images = sorted(leaves.glob("*.jpg"))
     for name, some in (("one", images[:3]), ("two", images[2:5])):

@@ -116,6 +116,7 @@ def test_running_the_service_is_for_operators(platform: Platform, person: Person
     for act in (
         lambda: platform.bundles.gc(by=by),
         lambda: platform.bundles.verify(by=by),
+        lambda: platform.bundles.rebuild(by=by),
         lambda: platform.contexts.create("c", by=by),
         lambda: platform.bundles.push(by=by),
         lambda: platform.backup.backup(tmp_path / "b.tar", by=by),
@@ -143,3 +144,39 @@ def test_people_change_their_own_password_and_tokens_and_nobody_elses(platform: 
     with pytest.raises(NotFound):
         platform.users.revoke(token.id, by=eve)
     platform.users.revoke(token.id, by=ada)
+
+
+def test_who_may_not_train_in_a_project_publishes_nothing_there(
+    platform: Platform, person: Person, tmp_path: Path, leaves: Path
+) -> None:
+    platform.projects.create("fields", classes=["a", "b"], by=SOLO)
+    platform.projects.add_labels("fields", [LabelEvent("1", "x.jpg", "a", "")], by=SOLO)
+    roots = platform.settings.model_copy(update={"import_roots": (tmp_path,)})
+    (tmp_path / "said.csv").write_text("file,class\nx.jpg,a\n")
+    given = {"source": str(tmp_path), "labels": str(tmp_path / "said.csv"), "project": "fields"}
+    with Platform.open(roots) as opened:
+        for name, held in (("vera", Role.VIEWER), ("lena", Role.LABELLER)):
+            by = person(name, Role.TRAINER, fields=held)
+            with pytest.raises(Forbidden):
+                opened.models.start_recipe("few-labels", given, by=by)
+            with pytest.raises(Forbidden):
+                opened.models.train("none", project="fields", by=by)
+        with pytest.raises(Forbidden):
+            opened.models.start_recipe("demo", {}, by=person("vic", Role.VIEWER))
+        assert opened.bundles.find(by=SOLO) == [] and len(opened.projects.list(by=SOLO)) == 1
+
+
+def test_a_recipe_that_cannot_be_submitted_leaves_neither_labels_nor_a_project(
+    platform: Platform, tmp_path: Path
+) -> None:
+    (tmp_path / "said.csv").write_text("image,label\nx.jpg,a\n")
+    wrong = {"train": {"steps": -1}}
+    given = {"source": str(tmp_path), "labels": str(tmp_path / "said.csv"), **wrong}
+    for name, params in (("few-labels", given), ("demo", wrong)):
+        with pytest.raises(InvalidInput, match="cannot be submitted"):
+            platform.models.start_recipe(name, params, by=SOLO)
+    assert platform.bundles.find(by=SOLO) == [] and platform.projects.list(by=SOLO) == []
+    jobs = platform.models.start_recipe("few-labels", {**given, "train": {}}, by=SOLO)
+    (labels,) = platform.bundles.find(kind="labels", by=SOLO)
+    assert {job.step: job for job in jobs}["sample-labels"].spec.inputs["truth"] == labels.uuid
+    assert platform.models.start_recipe("demo", {}, by=SOLO) and platform.projects.get("Leaves", by=SOLO)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from seedbed.assets.store.bundle import Draft
+from seedbed.base.errors import InvalidInput
 from seedbed.flows.keys import code_of, key_of, key_of_output
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
@@ -85,7 +86,7 @@ def test_a_mistake_is_told_in_a_sentence_with_a_hint(tmp_path: Path) -> None:
     folder = attempt(tmp_path / "a", "publish-files", {"paths": [str(tmp_path / "none.txt")]})
     assert work(folder).wait(60) == 1
     told = error_of(folder)
-    assert told["message"].startswith("The files cannot be published.") and told["code"] == "invalid-input"
+    assert told["message"].startswith("The files cannot be published: ") and told["code"] == "invalid-input"
     assert told["problems"] == [f"{tmp_path / 'none.txt'} is not there."]
     assert not (folder / "outbox").exists()
 
@@ -193,3 +194,16 @@ def test_the_key_does_not_depend_on_the_process(step: str) -> None:
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert other == key_of(found, found.check_params(params), {}, seed=1)
+
+
+def test_several_problems_are_told_as_one_sentence(tmp_path: Path) -> None:
+    told = InvalidInput("The list cannot be used.", problems=["'a' is not there.", "'b' is not there"])
+    assert told.in_a_line() == "The list cannot be used: 'a' is not there; 'b' is not there."
+    many = InvalidInput("The list cannot be used.", problems=[f"{n} is missing." for n in range(9)])
+    assert many.in_a_line(2) == "The list cannot be used: 0 is missing; 1 is missing; and more."
+    assert InvalidInput("No.").in_a_line() == "No."
+    paths = [str(tmp_path / name) for name in ("f0.png", "f1.png")]
+    folder = attempt(tmp_path / "a", "publish-files", {"paths": paths})
+    assert work(folder).wait(60) == 1
+    message = error_of(folder)["message"]
+    assert message == f"The files cannot be published: {paths[0]} is not there; {paths[1]} is not there."

@@ -28,6 +28,14 @@ class SeedbedError(Exception):
         lines = [self.message, *(f"  - {problem}" for problem in self.problems)]
         return "\n".join([*lines, self.hint] if self.hint else lines)
 
+    def in_a_line(self, most: int = 5) -> str:
+        """The message and its first problems as one sentence: "It cannot be used: this is wrong; that is missing."."""
+        told = [problem.rstrip(". ") for problem in self.problems[:most]]
+        if not told:
+            return self.message
+        more = ["and more"] if len(self.problems) > most else []  # no count: who raised it may have cut the list too
+        return f"{self.message.rstrip('.: ')}: {'; '.join([*told, *more])}."
+
 
 class InvalidInput(SeedbedError):
     """What was given cannot be used: which argument, what was given, what is allowed."""

@@ -32,12 +32,18 @@ class SpecChecker:
     roots: Roots
     nodes: Callable[[], list[Node]]
     fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # parameters that the settings decide, by step
+    coming: Mapping[str, str] = field(default_factory=dict)  # bundles that will be there: uuid -> kind
 
-    def check(self, specs: Sequence[JobSpec], by: Identity) -> list[JobSpec]:
+    def check(
+        self, specs: Sequence[JobSpec], by: Identity, *, coming: Mapping[str, str] | None = None
+    ) -> list[JobSpec]:
         """The specifications as they are queued: inputs by uuid, resources filled in, the owner set.
 
-        Among themselves they may refer to each other by name, `job:<name>/<output>`, to those before.
+        Among themselves they may refer to each other by name, `job:<name>/<output>`, to those before. `coming` has the
+        kinds, by uuid, of bundles that will be published only if the jobs can be submitted.
         """
+        if coming:
+            return replace(self, coming=coming).check(specs, by)
         problems: list[str] = []
         checked: list[JobSpec] = []
         earlier: dict[str, Step] = {}
@@ -97,6 +103,8 @@ class SpecChecker:
 
     def _resolve_one(self, reference: str, by: Identity, earlier: Mapping[str, Step]) -> tuple[str, str]:
         made = output_of_job(reference)
+        if reference in self.coming:
+            return reference, self.coming[reference]
         if made is None:
             bundle = self.store.get(reference)
             if not may_see(by, bundle.project):

@@ -70,12 +70,21 @@ def load_job_file(path: Path) -> list[JobSpec]:
     return parse_jobs(text, where=str(path))
 
 
+def _in_a_line(error: yaml.YAMLError) -> str:
+    """What is wrong and where; the parser's own text draws the place over several lines."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return f": {str(error).splitlines()[0].rstrip('.')}" if str(error) else ""
+    mark = error.problem_mark
+    place = f"line {mark.line + 1}, column {mark.column + 1}"
+    return f": {place}: {' '.join(str(error.problem or error.context or 'it cannot be read').split())}"
+
+
 def parse_jobs(text: str, *, where: str = "the job file") -> list[JobSpec]:
     """The jobs of a YAML text."""
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise InvalidInput(f"{where} is not valid YAML: {error}") from None
+        raise InvalidInput(f"{where} is not valid YAML{_in_a_line(error)}.") from None
     tables = content.get("jobs") if isinstance(content, Mapping) and "jobs" in content else [content]
     if not isinstance(tables, list) or not tables or not all(isinstance(table, Mapping) for table in tables):
         raise InvalidInput(f"{where} must hold one job (step: NAME ...) or a list of them under jobs:.")

@@ -5,13 +5,17 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from seedbed.assets.store.bundle import Bundle
+from seedbed.assets.store.bundle import Bundle, Draft, DraftArray, Lineage
+from seedbed.assets.store.contexts import Contexts
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Failed, NotFound, SeedbedError
 from seedbed.base.files import says_when_full, write_atomically
+from seedbed.base.ids import new_id
 from seedbed.flows.keys import code_of, key_of, key_of_output, threads_of
+from seedbed.flows.naming import name_of_output
 from seedbed.flows.step import Step
 from seedbed.flows.steps import STEPS
 from seedbed.runtime.jobs.launcher import Answered, Prepared
@@ -56,14 +60,16 @@ class StepLauncher:
             resources=spec.resources,
             code=code,
         )
-        known = self._known(step, key)
-        if len(known) == len(step.outputs) and not spec.again:
-            return Answered(outputs=known, key=key)
-        if spec.again and known:
+        found = self._known(step, key)
+        answer = _Answer(self._store, job, step, code, {name: bundle.uuid for name, bundle in inputs.items()})
+        if len(found) == len(step.outputs) and not spec.again:
+            return answer.of(found, key)
+        if found and (spec.again or not all(answer.fits(name, bundle) for name, bundle in found.items())):
             key = ""  # the first published result keeps the key
+        known = {name: bundle.uuid for name, bundle in found.items()} if key else {}
         for name, bundle in inputs.items():
             self._store.checkout(bundle, folder / "inputs" / name, links=True)
-        self._write(job, fence, folder, inputs, key=key, code=code, known=known if key else {})
+        self._write(job, fence, folder, inputs, key=key, code=code, known=known)
         return Prepared(
             command=[sys.executable, "-m", "seedbed.flows.worker", str(folder)], environment=_environment(spec), key=key
         )
@@ -74,9 +80,9 @@ class StepLauncher:
         except NotFound:
             raise Failed(f"Input '{name}' was the bundle {uuid}, which has been deleted.") from None
 
-    def _known(self, step: Step, key: str) -> dict[str, str]:
+    def _known(self, step: Step, key: str) -> dict[str, Bundle]:
         found = {output: self._store.by_key(key_of_output(key, output)) for output in step.outputs}
-        return {output: bundle.uuid for output, bundle in found.items() if bundle}
+        return {output: bundle for output, bundle in found.items() if bundle}
 
     def _write(
         self,
@@ -103,6 +109,67 @@ class StepLauncher:
             "known": dict(known),
         }
         write_atomically(folder / "attempt.json", json.dumps(facts, indent=2).encode())
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a job is answered with when the store knows its results: bundles in the job's own place.
+
+    A result may have been made in another project, which the owner of this job may not see, or under another name.
+    Then the job gets a copy, which shares the stored bytes: in its project, under its name, made from its own inputs.
+    """
+
+    store: Store
+    job: Job
+    step: Step
+    code: str
+    inputs: Mapping[str, str]
+
+    def fits(self, output: str, bundle: Bundle) -> bool:
+        """Whether a bundle is where this job would have put it."""
+        return (bundle.project, bundle.name) == (self.job.project, self._name(output))
+
+    def of(self, found: Mapping[str, Bundle], key: str) -> Answered:
+        """The answer; bundles that there are join the context in use."""
+        outputs: dict[str, str] = {}
+        copies: dict[str, Draft] = {}
+        for output in sorted(found, key=lambda name: bool(self.step.outputs[name].derived_from)):  # sources first
+            bundle, lineage = found[output], self._lineage(output, outputs)
+            mine = bundle if self.fits(output, bundle) else self._copied_before(output, bundle, lineage)
+            if mine is None:
+                copies[output] = self._copy(output, bundle, lineage)
+            outputs[output] = mine.uuid if mine else copies[output].uuid
+        Contexts(self.store).add(self.store.current_context(), outputs.values())
+        return Answered(outputs, key, copies)
+
+    def _name(self, output: str) -> str:
+        return name_of_output(self.job.name, self.step.name, output)
+
+    def _lineage(self, output: str, made: Mapping[str, str]) -> Lineage:
+        source = self.step.outputs[output].derived_from
+        used = ((source, made[source]),) if source in made else tuple(self.inputs.items())
+        return Lineage(self.step.name, dict(self.job.spec.params), used, self.code, self.job.id)
+
+    def _copied_before(self, output: str, bundle: Bundle, lineage: Lineage) -> Bundle | None:
+        """The newest of that name, if it has this very content and was made from the same bundles."""
+        newest = self.store.find(self._name(output), kind=bundle.kind, project=self.job.project, limit=1)
+        same = [
+            each
+            for each in newest
+            if (each.digest, each.lineage.step, each.lineage.inputs) == (bundle.digest, lineage.step, lineage.inputs)
+        ]
+        return same[0] if same else None
+
+    def _copy(self, output: str, bundle: Bundle, lineage: Lineage) -> Draft:
+        return Draft(
+            name=self._name(output),
+            kind=bundle.kind,
+            arrays={name: DraftArray(array.type, array.items) for name, array in bundle.arrays.items()},
+            lineage=lineage,
+            derived=bundle.derived,
+            project=self.job.project,
+            uuid=new_id(),
+        )
 
 
 def _environment(spec: JobSpec) -> dict[str, str]:

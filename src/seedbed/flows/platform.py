@@ -26,11 +26,12 @@ from seedbed.flows.usecases.contexts import Contexts
 from seedbed.flows.usecases.datasets import DataSets
 from seedbed.flows.usecases.doctor import Check, examine
 from seedbed.flows.usecases.feed import Feed
-from seedbed.flows.usecases.followers import Follower, ProjectFollower
+from seedbed.flows.usecases.followers import Cleaner, Follower, ProjectFollower
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.models import Models
 from seedbed.flows.usecases.notices import Notices, channels
 from seedbed.flows.usecases.projects import Projects
+from seedbed.flows.usecases.uploads import Uploads
 from seedbed.flows.usecases.users import Users
 from seedbed.runtime.executors.local import LocalExecutor
 from seedbed.runtime.jobs.collector import Collector
@@ -70,7 +71,10 @@ class Platform:
         self.users = Users(kept_users, self._kept_projects, self.audit)
         self.projects = Projects(self._kept_projects, self.store, self.audit)
         self.contexts = Contexts(self.store, self.audit)
-        self.bundles = Bundles(self.store, self._kept_projects, self.contexts, roots, self.audit, gc_grace=grace)
+        self._uploads = Uploads(settings.home / "uploads", self.queue)
+        self.bundles = Bundles(
+            self.store, self._kept_projects, self.contexts, roots, self.audit, self._uploads, gc_grace=grace
+        )
         self.jobs = Jobs(self.queue, checker, self.executor, self.audit)
         self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects)
         pixels = settings.image_pixel_limit
@@ -162,7 +166,8 @@ class Platform:
             self.clock,
             public_url=self.settings.public_url,
         )
-        return [ProjectFollower(self.events, self.queue, self._kept_projects, self.store), told]
+        cleaner = Cleaner(self.events, self.queue, JobFolders(self.settings.home / "jobs"), self._uploads)
+        return [ProjectFollower(self.events, self.queue, self._kept_projects, self.store), cleaner, told]
 
     def _follow(self, stop: threading.Event) -> None:
         followers = self._followers()
@@ -171,7 +176,7 @@ class Platform:
                 cursor = self.events.last()
                 for follower in followers:
                     follower.follow()
-                self.events.wait(cursor, _LOOK, kinds=("job.",))
+                self.events.wait(cursor, _LOOK, kinds=("job.", "bundle.deleted"))
             except Exception:
                 _log.exception("What follows from events failed; it is tried again.")
                 stop.wait(_PAUSE)

@@ -26,7 +26,6 @@ from seedbed.flows.step import Step
 from seedbed.flows.steps import STEPS
 
 DONE, FAILED, STOPPED = 0, 1, 75
-_MOST_PROBLEMS = 5
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ def _in_words(error: Exception) -> str:
 
 def _explain(folder: Path, error: SeedbedError) -> None:
     facts = {
-        "message": " ".join([error.message, *error.problems[:_MOST_PROBLEMS]]),
+        "message": error.in_a_line(),
         "hint": error.hint,
         "problems": list(error.problems),
         "code": error.code,

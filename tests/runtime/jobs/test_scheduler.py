@@ -386,3 +386,20 @@ def test_an_attempt_that_the_machine_stopped_goes_on_without_a_failure(service: 
     assert (done.state, done.failures, done.preemptions) == (State.DONE, 0, 0)
     assert [a.reason for a in service.queue.attempts(job.id)] == ["The machine asked it to stop", ""]
     assert service.numbers(job) == tuple(range(40))
+
+
+def test_a_job_that_failed_for_good_keeps_its_inputs_but_no_checkpoint(service: Service) -> None:
+    given = service.finish(service.submit())
+    code = "count_and_fail()\n"
+    prelude = """
+def count_and_fail():
+    run.checkpoint(lambda folder: (folder / "seen").write_text("[]"), step=1)
+    time.sleep(0.5)
+    sys.exit(1)
+"""
+    reference = f"job:{given.id}/result"
+    failed = service.finish(service.submit(prelude + code, retries=1, inputs={"numbers": reference}))
+    assert (failed.state, failed.failures) == (State.FAILED, 2)
+    home = service.home / "jobs" / failed.id
+    assert list(home.glob("checkpoint/*")) == [] and list(home.glob("*/resume")) == []
+    assert len(list(home.glob("*/inputs/numbers/bundle.json"))) == 2

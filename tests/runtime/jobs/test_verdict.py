@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seedbed.base.errors import SeedbedError, family
 from seedbed.runtime.executors.protocol import Exited, Lost
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
@@ -70,3 +71,28 @@ def test_a_job_that_finished_before_it_heard_the_wish_is_done() -> None:
 def test_what_may_go_better_next_time_is_tried_again(end: Exited | Lost, error: dict[str, str], state: State) -> None:
     assert judge(job(), end, error).state is state
     assert judge(job(failures=2), end, error).state is State.FAILED
+
+
+# every member of the family, and what becomes of a job whose first attempt ended with it
+AFTER = {
+    "invalid-input": State.FAILED,
+    "unauthenticated": State.FAILED,
+    "forbidden": State.FAILED,
+    "not-found": State.FAILED,
+    "conflict": State.FAILED,
+    "too-large": State.FAILED,  # a zip bomb is one the next time too
+    "unsafe": State.FAILED,
+    "unavailable": State.WAITING,
+    "damaged": State.FAILED,
+    "disk-full": State.WAITING,
+    "wrong-version": State.FAILED,
+    "failed": State.FAILED,
+    "too-often": State.WAITING,
+}
+
+
+def test_every_member_of_the_family_of_errors_has_its_verdict() -> None:
+    assert [member.code for member in family()] == list(AFTER)
+    found = {code: judge(job(), Exited(1), {"code": code, "message": "No."}).state for code in AFTER}
+    assert found == AFTER
+    assert judge(job(), Exited(1), {"code": SeedbedError.code, "message": "No."}).state is State.WAITING

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from seedbed.base.errors import InvalidInput
+from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.flows.kinds.kind import Kind, csv_text, put
 
 
@@ -55,15 +55,20 @@ class Labels(Kind):
 
 
 def read_labels(path: Path) -> dict[str, str]:
-    """Image to class from a CSV with the columns image (or file) and class; every mistake at once."""
+    """Image to class from a CSV with the columns image (or file) and class (or label); every mistake at once."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"The labels in {path.name} cannot be read: {error}.") from None
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {path.name}.", hint="Name a CSV with the columns file and class.") from None
+    except OSError as error:
+        raise InvalidInput(f"The labels in {path.name} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"The labels in {path.name} are not UTF-8 text.", hint="Save it as CSV in UTF-8.") from None
     table = csv.DictReader(io.StringIO(text))
     columns = tuple(table.fieldnames or ())
     key = "image" if "image" in columns else "file"
-    if not {key, "class"} <= set(columns):
+    value = "class" if "class" in columns else "label"
+    if not {key, value} <= set(columns):
         raise InvalidInput(
             f"{path.name} has the columns {', '.join(columns) or '(none)'}; a labels file needs file and class.",
             hint="Begin it with the line: file,class",
@@ -71,9 +76,9 @@ def read_labels(path: Path) -> dict[str, str]:
     rows: dict[str, str] = {}
     problems = []
     for number, row in enumerate(table, 2):
-        image, klass = (row[key] or "").strip(), (row["class"] or "").strip()
+        image, klass = (row[key] or "").strip(), (row[value] or "").strip()
         if not image or not klass:
-            problems.append(f"line {number} has no {'class' if image else key}.")
+            problems.append(f"line {number} has no {value if image else key}.")
         elif rows.setdefault(image, klass) != klass:
             problems.append(f"line {number} calls '{image}' {klass}, but it was {rows[image]} before.")
     if problems:

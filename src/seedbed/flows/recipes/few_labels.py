@@ -16,6 +16,8 @@ class LearningParams(RecipeParams):
     labels_per_class: int = Field(8, ge=1, description="Labels per class that are taken from the hidden truth.")
     test_share: float = Field(0.3, gt=0, lt=1, description="Share of the known images held out for the test.")
     group: str = Field("", description="Column whose groups (plant, plot, day) stay on one side.")
+    folds: int = Field(0, ge=0, description="Test on one of so many equal parts, whatever test_share says; 0: do not.")
+    fold: int = Field(0, ge=0, description="Which of the folds is held out, counted from 0.")
     size: int = Field(64, ge=8, le=1024, description="Side of the images in pixels.")
     train: dict[str, Any] = Field(default_factory=dict, description="Parameters of the train step.")
 
@@ -47,6 +49,7 @@ def learning_jobs(
         "per_class": 0 if all_labels else params.labels_per_class,
         "test_share": params.test_share,
         "group": params.group,
+        **({"folds": params.folds, "fold": params.fold} if params.folds or params.fold else {}),
     }
     training = {"size": params.size, **params.train}
     return [

@@ -1,11 +1,11 @@
 """Labels of a few images, as an expert would give them, and images held out for the test."""
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Self, TypedDict
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from seedbed.assets.data.splits import by_group, groups_of, stratified
+from seedbed.assets.data.splits import Split, by_group, groups_of, k_fold, k_fold_by_group, stratified
 from seedbed.base.errors import InvalidInput
 from seedbed.base.ids import digest_of
 from seedbed.base.resources import Resources
@@ -21,6 +21,16 @@ class SampleLabelsParams(Params):
     per_class: int = Field(8, ge=0, description="Labels per class; 0: all that there are.")
     test_share: float = Field(0.3, gt=0, lt=1, description="Share of the known images held out for the test.")
     group: str = Field("", description="Column whose groups (plant, plot, day) stay on one side.")
+    folds: int = Field(0, ge=0, description="Test on one of so many equal parts, whatever test_share says; 0: do not.")
+    fold: int = Field(0, ge=0, description="Which of the folds is held out, counted from 0.")
+
+    @model_validator(mode="after")
+    def _fold_is_one_of_them(self) -> Self:
+        if self.folds == 1:
+            raise ValueError("folds is 1; divide into at least 2, or write 0 for a single test share")
+        if self.fold >= max(self.folds, 1):
+            raise ValueError(f"fold is {self.fold}; of {self.folds} folds the last is {max(self.folds, 1) - 1}")
+        return self
 
 
 class Sampled(TypedDict):
@@ -61,6 +71,9 @@ def sample_labels(data: DataSet, params: SampleLabelsParams, run: RunContext, tr
 
 
 def _held_out(data: DataSet, known: Mapping[str, str], params: SampleLabelsParams, seed: int) -> dict[str, str]:
+    """The test images: the fold that is asked for, else those that the data set itself names, else a share."""
+    if params.folds:
+        return {image: known[image] for image in _folds(data, known, params, seed)[params.fold].test}
     given = {record.id for record in data.records if record.split == "test"} & known.keys()
     if given:
         return {image: known[image] for image in given}
@@ -69,6 +82,12 @@ def _held_out(data: DataSet, known: Mapping[str, str], params: SampleLabelsParam
     else:
         split = stratified(known, seed=seed, test_share=params.test_share)
     return {image: known[image] for image in split.test}
+
+
+def _folds(data: DataSet, known: Mapping[str, str], params: SampleLabelsParams, seed: int) -> list[Split]:
+    if not params.group:
+        return k_fold(known, folds=params.folds, seed=seed)
+    return k_fold_by_group(known, groups_of(data.records, params.group), folds=params.folds, seed=seed)
 
 
 def _few(known: Mapping[str, str], per_class: int, seed: int) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Bundles as people use them: add files, find, look, tag, remove, move between contexts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from seedbed.assets.access.audit import Audit
@@ -10,6 +11,7 @@ from seedbed.assets.store.bundle import Bundle, Draft, DraftArray, Lineage
 from seedbed.assets.store.deletion import Deletion
 from seedbed.assets.store.gc import DAY, Garbage, collect_garbage
 from seedbed.assets.store.lineage import Direction, Graph
+from seedbed.assets.store.rebuild import Rebuilt, rebuild
 from seedbed.assets.store.store import Store
 from seedbed.assets.store.transfer import Transfer
 from seedbed.assets.store.verify import Verification, verify
@@ -18,6 +20,7 @@ from seedbed.flows.kinds.labels import Files
 from seedbed.flows.outside import Roots
 from seedbed.flows.usecases.contexts import Contexts, Progress
 from seedbed.flows.usecases.pages import require_project, visible_projects
+from seedbed.flows.usecases.uploads import Uploads
 from seedbed.runtime.jobs.folders import JobFolders
 
 
@@ -31,6 +34,7 @@ class Bundles:
         contexts: Contexts,
         roots: Roots,
         audit: Audit,
+        uploads: Uploads,
         *,
         gc_grace: float = DAY,
     ) -> None:
@@ -40,6 +44,7 @@ class Bundles:
         self._gc_grace = gc_grace
         self._roots = roots
         self._audit = audit
+        self._uploads = uploads
 
     def add(
         self,
@@ -126,11 +131,19 @@ class Bundles:
         return self._store.path_of(files[index].digest), files[index].name
 
     def gc(self, *, dry_run: bool = False, by: Identity) -> Garbage:
-        """Remove the files that nothing needs."""
+        """Remove the files that nothing needs, uploads among them that nobody used or that only a failed job read."""
         by.require(Role.OPERATOR)
         if not dry_run:
             self._audit.record(by.name, "store.gc", "")
-        return collect_garbage(self._store, grace=self._gc_grace, dry_run=dry_run)
+        found = collect_garbage(self._store, grace=self._gc_grace, dry_run=dry_run)
+        files, size = self._uploads.collect(grace=self._gc_grace, dry_run=dry_run)
+        return replace(found, files=found.files + files, bytes=found.bytes + size)
+
+    def rebuild(self, *, by: Identity) -> Rebuilt:
+        """Make the index of the store anew from its manifests; what was deleted stays deleted."""
+        by.require(Role.OPERATOR)
+        self._audit.record(by.name, "store.rebuild", "")
+        return rebuild(self._store)
 
     def verify(self, *, on_progress: Progress | None = None, by: Identity) -> Verification:
         """Read every file and say which are damaged or missing."""

@@ -1,6 +1,7 @@
 """Contexts as people use them: named sets of bundles, here and at a remote."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
@@ -8,6 +9,7 @@ from seedbed.assets.store.contexts import Context
 from seedbed.assets.store.contexts import Contexts as KeptContexts
 from seedbed.assets.store.store import Store
 from seedbed.assets.store.transfer import Transfer, pull, push
+from seedbed.runtime.jobs.folders import JobFolders
 
 Progress = Callable[[int, int], None]
 
@@ -47,10 +49,20 @@ class Contexts:
         """Copy what the context's remote lacks ('' is the context in use)."""
         by.require(Role.OPERATOR)
         self._audit.record(by.name, "context.push", name)
-        return push(self._store, name, on_progress=on_progress)
+        with self._forgetting():
+            return push(self._store, name, on_progress=on_progress)
 
     def pull(self, name: str = "", *, on_progress: Progress | None = None, by: Identity) -> Transfer:
         """Copy what is missing here from the context's remote."""
         by.require(Role.OPERATOR)
         self._audit.record(by.name, "context.pull", name)
-        return pull(self._store, name, on_progress=on_progress)
+        with self._forgetting():
+            return pull(self._store, name, on_progress=on_progress)
+
+    @contextlib.contextmanager
+    def _forgetting(self) -> Iterator[None]:
+        """What turns out to be deleted at the remote goes from kept inputs too, also when no service runs here."""
+        cursor = self._store.events.last()
+        yield
+        if deleted := {event.subject for event in self._store.events.after(cursor, kinds=("bundle.deleted",))}:
+            JobFolders(self._store.home / "jobs").forget_inputs(deleted)

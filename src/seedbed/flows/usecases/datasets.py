@@ -34,7 +34,7 @@ class DataSets:
         self._projects = projects
 
     def upload_folder(self, *, project: str = "", by: Identity) -> Path:
-        """A fresh folder `uploads/<id>` to receive an upload; `add` it, and it goes away once it is ingested."""
+        """A fresh folder `uploads/<id>` to receive an upload; `add` it, and it goes once it is ingested or refused."""
         by.require(Role.LABELLER, self._projects.get(project).id if project else "")
         folder = self._store.home / "uploads" / new_id()
         folder.mkdir(parents=True)

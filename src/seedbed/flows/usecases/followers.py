@@ -1,8 +1,7 @@
-"""What follows when a job has ended: projects hear of their data and labels, and uploads go."""
+"""What follows from events: projects hear of their data and labels, and traces that nobody needs any more go."""
 
+import contextlib
 import logging
-import shutil
-from pathlib import Path
 from typing import Protocol
 
 from seedbed.assets.projects.labels import LabelEvent, Source
@@ -10,12 +9,17 @@ from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Events
 from seedbed.assets.store.store import Store
-from seedbed.base.errors import SeedbedError
+from seedbed.base.errors import NotFound, SeedbedError
 from seedbed.flows.kinds.labels import read_labels
+from seedbed.flows.usecases.uploads import Uploads
+from seedbed.runtime.jobs.folders import JobFolders, read_json
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.states import State
+from seedbed.runtime.jobs.verdict import is_hopeless
 
 _CONSUMER = "projects"
+_CLEANER = "cleaner"
 _log = logging.getLogger(__name__)
 
 
@@ -48,8 +52,6 @@ class ProjectFollower:
         return len(events)
 
     def _deal_with(self, job: Job) -> None:
-        if job.step == "ingest":
-            self._drop_upload(job)
         if not job.project:
             return
         if job.step == "ingest":
@@ -58,12 +60,6 @@ class ProjectFollower:
             self._add_classes(job.project, data)
         if job.step == "sample-labels":
             self._add_labels(job)
-
-    def _drop_upload(self, job: Job) -> None:
-        uploads = (self._store.home / "uploads").resolve()
-        source = Path(str(job.spec.params.get("source", "") or "/")).resolve()
-        if source.is_relative_to(uploads) and source != uploads:
-            shutil.rmtree(uploads / source.relative_to(uploads).parts[0], ignore_errors=True)
 
     def _add_classes(self, project: str, bundle: Bundle) -> None:
         known = {one.name for one in self._projects.classes(project)}
@@ -83,3 +79,42 @@ class ProjectFollower:
         rows = read_labels(self._store.path_of(link.digest))
         said = [LabelEvent(f"{labels.uuid}:{image}", image, klass, job.owner, source) for image, klass in rows.items()]
         self._projects.add_labels(job.project, said)
+
+
+class Cleaner:
+    """Removes what ended jobs and deleted bundles leave behind. Everything that it does can be done twice.
+
+    - The checkpoints of a job that has ended go, however it ended: nothing goes on from them.
+    - An upload goes once its job is done or cancelled, or was refused for what it is. After any other failure it stays
+      to be run again, until gc finds it older than the grace.
+    - A bundle that was deleted, here or at a remote whose tombstone was pulled, goes from the inputs that failed
+      attempts keep.
+    """
+
+    def __init__(self, events: Events, queue: Queue, folders: JobFolders, uploads: Uploads) -> None:
+        self._events = events
+        self._queue = queue
+        self._folders = folders
+        self._uploads = uploads
+
+    def follow(self) -> int:
+        """Deal with the jobs that have newly ended and the bundles that were newly deleted."""
+        ended = tuple(f"job.{state}" for state in State if state.ended)
+        events = self._events.after(self._events.cursor(_CLEANER), kinds=(*ended, "bundle.deleted"))
+        if deleted := {event.subject for event in events if event.kind == "bundle.deleted"}:
+            self._folders.forget_inputs(deleted)
+        for event in events:
+            if event.kind in ended:
+                with contextlib.suppress(NotFound):
+                    self._clean_up(self._queue.get(event.subject))
+        if events:
+            self._events.advance(_CLEANER, events[-1].number)
+        return len(events)
+
+    def _clean_up(self, job: Job) -> None:
+        self._folders.forget_checkpoints(job.id)
+        if job.state is not State.FAILED or self._was_refused(job):
+            self._uploads.drop(job)
+
+    def _was_refused(self, job: Job) -> bool:
+        return is_hopeless(read_json(self._folders.attempt(job.id, job.fence) / "error.json"))

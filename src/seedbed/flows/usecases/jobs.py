@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.store.bundle import Draft
 from seedbed.base.errors import InvalidInput
 from seedbed.base.ids import new_id
 from seedbed.base.registry import near_matches
@@ -30,12 +31,19 @@ class Jobs:
         """Queue one job."""
         return self.submit_flow([spec], by=by)[0]
 
-    def submit_flow(self, specs: Sequence[JobSpec], *, by: Identity) -> list[Job]:
+    def check(self, specs: Sequence[JobSpec], *, by: Identity, drafts: Sequence[Draft] = ()) -> "list[JobSpec]":
+        """Refuse what could not be submitted, and change nothing; `drafts` as for `submit_flow`."""
+        return self._checker.check(specs, by, coming={draft.uuid: draft.kind for draft in drafts})
+
+    def submit_flow(self, specs: Sequence[JobSpec], *, by: Identity, drafts: Sequence[Draft] = ()) -> "list[Job]":
         """Queue several jobs that share a flow id, all or none.
 
-        Among themselves they refer to those before by name: `job:<name>/<output>`.
+        Among themselves they refer to those before by name: `job:<name>/<output>`. `drafts` are bundles that some of
+        them take as inputs, by the uuids of the drafts; they are published once nothing is wrong with the jobs.
         """
-        checked = self._checker.check(specs, by)
+        checked = self.check(specs, by=by, drafts=drafts)
+        if drafts:
+            self._checker.store.publish_many(drafts)
         ids = {spec.name: new_id() for spec in checked if spec.name}
         wired = {ids.get(spec.name) or new_id(): _wired(spec, ids) for spec in checked}
         jobs = self._queue.submit_many(wired, flow=new_id())

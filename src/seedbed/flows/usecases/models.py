@@ -1,17 +1,18 @@
 """Models as people use them: train, predict, recipes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from seedbed.assets.access.roles import Identity
+from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.data.decode import Undecodable, decode
-from seedbed.assets.store.bundle import Bundle, Lineage
+from seedbed.assets.store.bundle import Bundle, Draft, Lineage
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
+from seedbed.base.ids import new_id
 from seedbed.base.registry import Registry
 from seedbed.base.resources import Resources
 from seedbed.flows.kinds.data import DataSet, Decoded
@@ -19,9 +20,10 @@ from seedbed.flows.kinds.labels import Labels, read_labels
 from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE, Download, Model
 from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
-from seedbed.flows.recipes.recipe import RecipeParams, in_a_name
+from seedbed.flows.recipes.recipe import Recipe, RecipeParams, in_a_name
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
+from seedbed.flows.usecases.pages import may_see
 from seedbed.flows.usecases.projects import Projects
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
@@ -54,34 +56,42 @@ class Models:
         params: Mapping[str, Any] | None = None,
         seed: int = 0,
         test_share: float = 0.3,
+        group: str = "",
+        folds: int = 0,
+        fold: int = 0,
         cls: JobClass = JobClass.TE,
         resources: Resources | None = None,
         by: Identity,
     ) -> list[Job]:
         """Train on a data set with a labels bundle, or with a project's data set and labels; tested and exported.
 
-        A share of the labels is held out for the test and not used in training.
+        A share of the labels is held out for the test and not used in training; with `group`, the images of one group
+        (a column of the data set, such as the plant) all stay on one side; with `folds`, the part number `fold`.
         """
         place = self._projects.get(project, by=by) if project else None
+        by.require(Role.TRAINER, place.id if place else "")
         data = data_ref or (place.data if place else "")
         if not data:
             raise InvalidInput("There is no data set to train on.", hint="Name one, or give the project its data.")
-        labels = labels_ref or (self._projects.snapshot_labels(place.id, by=by).uuid if place else "")
-        settings = dict(params or {})
-        given = {
-            "name": in_a_name(place.name if place else self._bundles.show(data, by=by).name),
-            "project": place.id if place else "",
-            "data": data,
-            "labels": labels,
-            "test_share": test_share,
-            "size": settings.get("size", 64),
-            "seed": seed,
-            "train": settings,
-        }
-        specs = self._specs_of("few-labels", given, by)
-        if resources:
-            specs = [replace(spec, resources=resources) if spec.step == "train" else spec for spec in specs]
-        return self._jobs.submit_flow([replace(spec, cls=cls) for spec in specs], by=by)
+        with TemporaryDirectory() as folder:
+            given, drafts = labels_ref, []
+            if place and not labels_ref:
+                labels = self._projects.draft_labels(place.id, Path(folder), by=by)
+                given, drafts = labels.uuid, [labels] if isinstance(labels, Draft) else []
+            settings = {
+                "name": in_a_name(place.name if place else self._bundles.show(data, by=by).name),
+                "project": place.id if place else "",
+                "data": data,
+                "labels": given,
+                "test_share": test_share,
+                "group": group,
+                "folds": folds,
+                "fold": fold,
+                "size": (params or {}).get("size", 64),
+                "seed": seed,
+                "train": dict(params or {}),
+            }
+            return self._start("few-labels", settings, by, partial(_as_chosen, cls, resources), drafts)
 
     def predict(
         self, model_ref: str, data_ref: str = "", *, source: Path | None = None, project: str = "", by: Identity
@@ -126,46 +136,74 @@ class Models:
 
     def start_recipe(self, name: str, params: Mapping[str, Any], *, by: Identity) -> list[Job]:
         """Queue a recipe's jobs."""
-        return self._jobs.submit_flow(self._specs_of(name, params, by), by=by)
+        return self._start(name, params, by)
 
-    def _specs_of(self, name: str, params: Mapping[str, Any], by: Identity) -> list[JobSpec]:
+    def _start(
+        self,
+        name: str,
+        params: Mapping[str, Any],
+        by: Identity,
+        chosen: Callable[[JobSpec], JobSpec] = lambda spec: spec,
+        labels: Sequence[Draft] = (),
+    ) -> list[Job]:
+        """Nothing is published and no project made before it is known that the jobs can be submitted."""
         recipe = RECIPES.get(name)
         checked = recipe.check_params(params)
-        if recipe.makes_project:
-            self._make_project(checked, by)
-        known = {
-            slot: self._labels(given, f"{checked.name or name}.{slot}", checked.project, by)
-            for slot, given in recipe.labels(checked).items()
-        }
+        place = self._place(recipe, checked, by)
+        by.require(Role.TRAINER, place)
+        with TemporaryDirectory() as folder:
+            drafts = list(labels)
+            specs = [chosen(spec) for spec in self._specs_of(recipe, checked, by, Path(folder), drafts, place)]
+            if checked.project and not place:
+                self._jobs.check([replace(spec, project="") for spec in specs], by=by, drafts=drafts)
+                made = self._projects.create(checked.project, by=by).id
+                specs = [replace(spec, project=made) for spec in specs]
+                drafts = [replace(draft, project=made) for draft in drafts]
+            return self._jobs.submit_flow(specs, by=by, drafts=drafts)
+
+    def _place(self, recipe: Recipe, params: RecipeParams, by: Identity) -> str:
+        """The id of the project; empty where there is none, or where the recipe makes it."""
+        if not params.project:
+            return ""
+        try:
+            return self._projects.get(params.project, by=by).id
+        except NotFound:
+            if not recipe.makes_project:
+                raise
+            return ""
+
+    def _specs_of(
+        self, recipe: Recipe, checked: RecipeParams, by: Identity, folder: Path, drafts: list[Draft], place: str
+    ) -> list[JobSpec]:
+        """The recipe's jobs; labels that come from a file are added to the drafts, with their files in the folder."""
+        known = {}
+        for slot, given in recipe.labels(checked).items():
+            if given.endswith(".csv"):
+                drafts.append(self._labels(given, folder / slot, f"{checked.name or recipe.name}.{slot}", place, by))
+                known[slot] = drafts[-1].uuid
+            else:
+                coming = given in {draft.uuid for draft in drafts}
+                known[slot] = given if coming else self._bundles.show(given, by=by).uuid
         ref, size = recipe.data(checked)
         if ref:
             data = self._bundles.show(ref, by=by)
             checked = checked.model_copy(update={"name": checked.name or in_a_name(data.name)})
-            known |= self._decoded(data, size)
+            known |= self._decoded(data, size, by)
         return list(recipe.jobs(checked, known))
 
-    def _make_project(self, params: RecipeParams, by: Identity) -> None:
-        try:
-            self._projects.get(params.project, by=by)
-        except NotFound:
-            self._projects.create(params.project, by=by)
-
-    def _labels(self, given: str, name: str, project: str, by: Identity) -> str:
-        if not given.endswith(".csv"):
-            return self._bundles.show(given, by=by).uuid
+    def _labels(self, given: str, folder: Path, name: str, place: str, by: Identity) -> Draft:
         path = Path(given).expanduser()
         self._roots.check([path], by)
-        place = self._projects.get(project, by=by).id if project else ""
-        with TemporaryDirectory() as folder:
-            labels = Labels.write(Path(folder), read_labels(path))
-            draft = labels.draft(name=name, project=place, lineage=Lineage(step="import-labels"))
-            return self._store.publish(draft).uuid
+        draft = Labels.write(folder, read_labels(path)).draft(
+            name=name, project=place, lineage=Lineage(step="import-labels")
+        )
+        return replace(draft, uuid=new_id())
 
-    def _decoded(self, data: Bundle, size: int) -> dict[str, str]:
+    def _decoded(self, data: Bundle, size: int, by: Identity) -> dict[str, str]:
         if data.kind != DataSet.kind:
             raise InvalidInput(f"'{data.name}' is of kind '{data.kind}', not a data set.")
         for bundle in self._made_of(data, Decoded.kind):
-            if bundle.arrays["size"].items == (size,):
+            if bundle.arrays["size"].items == (size,) and may_see(by, bundle.project):
                 return {"decoded": bundle.uuid}
         return {}
 
@@ -182,6 +220,10 @@ class Models:
     def _made_of(self, bundle: Bundle, kind: str) -> list[Bundle]:
         nodes = self._store.lineage(bundle.uuid, depth=1, direction="down").nodes.values()
         return [self._store.get(node.uuid) for node in nodes if node.kind == kind and not node.gone]
+
+
+def _as_chosen(cls: JobClass, resources: Resources | None, spec: JobSpec) -> JobSpec:
+    return replace(spec, cls=cls, resources=resources if resources and spec.step == "train" else spec.resources)
 
 
 def _open_model(onnx: Path, facts: Path) -> Any:

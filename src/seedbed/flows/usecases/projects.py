@@ -10,9 +10,10 @@ from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.projects.labels import Label, LabelEvent
 from seedbed.assets.projects.projects import Class, Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
-from seedbed.assets.store.bundle import Bundle, Lineage
+from seedbed.assets.store.bundle import Bundle, Draft, Lineage
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import InvalidInput
+from seedbed.base.ids import new_id
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.usecases.pages import may_see, require_project
@@ -104,19 +105,22 @@ class Projects:
 
     def snapshot_labels(self, ref: str, *, by: Identity) -> Bundle:
         """The labels as they are now, as a labels bundle; unchanged labels give the bundle that is already there."""
+        with TemporaryDirectory() as folder:
+            made = self.draft_labels(ref, Path(folder), by=by)
+            return made if isinstance(made, Bundle) else self._store.publish(made)
+
+    def draft_labels(self, ref: str, folder: Path, *, by: Identity) -> Bundle | Draft:
+        """The same before it is published, with its files in a fresh folder; or the bundle that is already there."""
         project = self._require(ref, Role.LABELLER, by)
         rows = {str(row["image"]): str(row["label"]) for row in self._kept.snapshot(project.id)}
         if not rows:
             raise InvalidInput(f"No image of '{project.name}' has a label yet.", hint="Label a few images first.")
-        with TemporaryDirectory() as folder:
-            labels = Labels.write(Path(folder), rows)
-            draft = labels.draft(
-                name=f"{project.name}.labels", project=project.id, lineage=Lineage(step="snapshot-labels")
-            )
-            newest = self._store.find(draft.name, kind=Labels.kind, project=project.id)
-            if newest and _same(newest[0], labels, self._store):
-                return newest[0]
-            return self._store.publish(draft)
+        labels = Labels.write(folder, rows)
+        draft = labels.draft(name=f"{project.name}.labels", project=project.id, lineage=Lineage(step="snapshot-labels"))
+        newest = self._store.find(draft.name, kind=Labels.kind, project=project.id)
+        if newest and _same(newest[0], labels, self._store):
+            return newest[0]
+        return replace(draft, uuid=new_id())
 
     def _require(self, ref: str, role: Role, by: Identity) -> Project:
         project = self._kept.get(ref)

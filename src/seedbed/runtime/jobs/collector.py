@@ -8,6 +8,7 @@ it. A copy that lost its place may go on writing into its own folder for as long
 import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from sqlalchemy import Connection, update
 from seedbed.assets.db.dialects import upsert
 from seedbed.assets.db.tables import attempts, jobs, metrics
 from seedbed.assets.store.bundle import Bundle, Draft
+from seedbed.assets.store.publish import After
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, InvalidInput
 from seedbed.runtime.jobs.folders import JobFolders
+from seedbed.runtime.jobs.launcher import Answered
 from seedbed.runtime.jobs.lease import Lease
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Attempt, Job
@@ -99,13 +102,28 @@ class Collector:
         if not (outbox / "done.json").exists():
             raise InvalidInput("It ended well but did not say that its results are complete.")
         names = sorted(path.parent.name for path in outbox.glob("*/bundle.json"))
-        drafts = [Draft.read(outbox / name) for name in names]
+        drafts = [self._in_its_place(Draft.read(outbox / name)) for name in names]
         outputs: dict[str, str] = {}
 
         def end(conn: Connection, bundles: list[Bundle]) -> None:
             outputs.update({name: bundle.uuid for name, bundle in zip(names, bundles, strict=True)})
             self.end_done(conn, attempt, outputs, "")
 
+        self._publish(attempt, drafts, end)
+        return outputs
+
+    def take_answer(self, attempt: Attempt, answer: Answered) -> None:
+        """End a job with what the store knew, and publish the copies that it is to have in its own place."""
+
+        def end(conn: Connection, bundles: list[Bundle]) -> None:
+            copied = {name: bundle.uuid for name, bundle in zip(answer.copies, bundles, strict=True)}
+            conn.execute(update(jobs).where(jobs.c.id == attempt.job).values(key=answer.key))
+            self.end_done(conn, attempt, {**answer.outputs, **copied}, "Answered from the store: nothing had changed")
+
+        self._publish(attempt, list(answer.copies.values()), end)
+
+    def _publish(self, attempt: Attempt, drafts: list[Draft], end: After) -> None:
+        """Publish drafts, if any, and end the job in the same commit, if the attempt still counts."""
         if not drafts:
             with self._queue.database.write() as conn:
                 self.guard(conn, attempt)
@@ -114,7 +132,15 @@ class Collector:
             self._store.publish_many(
                 drafts, guard=lambda conn: (self.guard(conn, attempt), None)[1], after=end, consume=True
             )
-        return outputs
+
+    def _in_its_place(self, draft: Draft) -> Draft:
+        """Without its key where that is taken by a bundle of another project or name: two jobs made the same at once.
+
+        With it the store would answer with that other bundle, which the owner of this job may not even see.
+        """
+        known = self._store.by_key(draft.key)
+        elsewhere = known is not None and (known.project, known.name) != (draft.project, draft.name)
+        return replace(draft, key="") if elsewhere else draft
 
     def end_done(self, conn: Connection, attempt: Attempt, outputs: Mapping[str, str], reason: str) -> None:
         """Write down that a job is done, and what it made."""

@@ -11,8 +11,8 @@ from typing import Any
 from seedbed.base.files import fsync_folder, inside, says_when_full
 from seedbed.base.ids import new_id
 
-KEPT_BY_A_FAILED_ATTEMPT = ("inputs", "resume")
-_SCRATCH = ("scratch", "checkpoints", "outbox")
+KEPT_BY_A_FAILED_ATTEMPT = ("inputs",)
+_SCRATCH = ("scratch", "checkpoints", "outbox", "resume")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,11 @@ class JobFolders:
         return True
 
     def forget_checkpoints(self, job: str, *, but: str = "") -> None:
-        """Remove the checkpoints of a job that it will not go on from."""
+        """Remove the checkpoints of a job that it will not go on from; once a job has ended, however it did, all.
+
+        A job that failed for good is not gone on with: running it again is a new job on the exact inputs of the old
+        one, which begins at the beginning.
+        """
         folder = inside(self.root, f"{job}/checkpoint")
         for path in folder.iterdir() if folder.is_dir() else ():
             if path.name != but:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from seedbed.assets.store.bundle import Draft
 from seedbed.runtime.jobs.records import Job
 
 
@@ -19,10 +20,15 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Answered:
-    """Nothing needs to run: these bundles are the answer (output name: uuid)."""
+    """Nothing needs to run: these bundles are the answer (output name: uuid).
+
+    `copies` are drafts of outputs that the store knows in another place or under another name; they are published
+    with the end of the job, in one commit.
+    """
 
     outputs: Mapping[str, str]
     key: str = ""
+    copies: Mapping[str, Draft] = field(default_factory=dict)
 
 
 class Launcher(Protocol):
@@ -30,7 +36,7 @@ class Launcher(Protocol):
 
     Called by the scheduler, in its thread, once per attempt; `folder` exists, is empty but for `resume/` where an
     earlier attempt left a checkpoint, and belongs to this attempt alone. What it raises from the family in base.errors
-    is told to the job's owner; only Unavailable and DiskFull are tried again.
+    is told to the job's owner; only Unavailable, DiskFull and TooOften are tried again.
     """
 
     def prepare(self, job: Job, fence: int, folder: Path) -> Prepared | Answered:

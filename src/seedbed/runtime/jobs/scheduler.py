@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, update
 
-from seedbed.assets.db.tables import attempts, jobs
+from seedbed.assets.db.tables import attempts
 from seedbed.base.clock import Instant
 from seedbed.base.errors import Conflict, DiskFull, SeedbedError, Unavailable
 from seedbed.runtime.executors.protocol import AttemptSpec, Executor, Handle, Node
@@ -34,7 +34,7 @@ from seedbed.runtime.jobs.policy import Decision, Placement, Policy, Running, Wa
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Attempt, Job, Waiter
 from seedbed.runtime.jobs.states import State
-from seedbed.runtime.jobs.verdict import Verdict, failed, judge
+from seedbed.runtime.jobs.verdict import Verdict, failed, is_hopeless, judge
 
 _log = logging.getLogger(__name__)
 _LOOK = 0.25  # seconds between looks at attempts that run
@@ -200,7 +200,7 @@ class Scheduler:
             except (DiskFull, Unavailable, OutOfPlace, LeaseLost):
                 raise  # the results are safe in the outbox, or do not count: the next turn sees
             except (SeedbedError, OSError) as error:
-                verdict = failed(job, f"Its results could not be taken in: {error}")
+                verdict = failed(job, f"Its results could not be taken in: {_sentence(error)}")
             else:
                 self.collector.folders.tidy(job.id, attempt.fence, failed=False)
                 self.collector.folders.forget_checkpoints(job.id)
@@ -224,7 +224,7 @@ class Scheduler:
             conn.execute(update(attempts).where(*_mine(attempt)).values(ended))
             self.queue.transition(conn, job.id, verdict.state, fence=attempt.fence, **values)
         self.collector.folders.tidy(job.id, attempt.fence, failed=verdict.failure)
-        if verdict.state is State.CANCELLED:
+        if verdict.state.ended:  # a failed one too: whoever runs it again starts from its exact inputs
             self.collector.folders.forget_checkpoints(job.id)
 
     # --- decisions ------------------------------------------------------------------------------------------------
@@ -279,9 +279,7 @@ class Scheduler:
         except LeaseLost:
             raise
         except Exception as error:
-            hopeless = isinstance(error, SeedbedError) and not isinstance(error, DiskFull | Unavailable)
-            words = str(error) if isinstance(error, SeedbedError) else f"It could not be prepared: {error!r}."
-            self._end(job, attempt, failed(job, words, hopeless=hopeless))
+            self._end(job, attempt, _unprepared(job, error))
             return
         if isinstance(prepared, Answered):
             self._answer(attempt, prepared)
@@ -299,10 +297,7 @@ class Scheduler:
         conn.execute(insert(attempts).values({**row, **empty}))
 
     def _answer(self, attempt: Attempt, answer: Answered) -> None:
-        with self.queue.database.write() as conn:
-            self.collector.guard(conn, attempt)
-            conn.execute(update(jobs).where(jobs.c.id == attempt.job).values(key=answer.key))
-            self.collector.end_done(conn, attempt, answer.outputs, "Answered from the store: nothing had changed")
+        self.collector.take_answer(attempt, answer)
         self.collector.folders.tidy(attempt.job, attempt.fence, failed=False)
 
     def _launch(self, job: Job, attempt: Attempt, folder: Path, prepared: Prepared) -> None:
@@ -322,7 +317,7 @@ class Scheduler:
         except (SeedbedError, OSError) as error:
             handle = self.executor.recover(folder)  # from here on it runs, or never will
             if handle is None:
-                self._end(job, attempt, failed(job, str(error)))
+                self._end(job, attempt, failed(job, _sentence(error)))
                 return
         with self.lease.write() as conn:
             conn.execute(update(attempts).where(*_mine(attempt)).values(handle=dict(handle or {})))
@@ -346,6 +341,17 @@ class Scheduler:
     def _note(self, attempt: Attempt, **values: Any) -> None:
         with self.lease.write() as conn:
             conn.execute(update(attempts).where(*_mine(attempt)).values(values))
+
+
+def _unprepared(job: Job, error: Exception) -> Verdict:
+    """What becomes of a job that the launcher could not prepare."""
+    if not isinstance(error, SeedbedError):
+        return failed(job, f"It could not be prepared: {error!r}.")
+    return failed(job, _sentence(error), hopeless=is_hopeless({"code": error.code}))
+
+
+def _sentence(error: Exception) -> str:
+    return f"{error.in_a_line()} {error.hint}".strip() if isinstance(error, SeedbedError) else str(error)
 
 
 def _mine(attempt: Attempt) -> tuple[Any, Any]:

@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from seedbed.base.errors import Conflict, Failed, Forbidden, InvalidInput, NotFound, Unauthenticated, Unsafe
+from seedbed.base.errors import DiskFull, TooOften, Unavailable, family
 from seedbed.runtime.executors.protocol import Exited, Lost
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
 STOPPED = 75  # the exit code of a worker that made a checkpoint because it was asked to stop
-# Mistakes that the same inputs would make again; everything else may go better next time.
-_HOPELESS = {member.code for member in (InvalidInput, Unauthenticated, Forbidden, NotFound, Conflict, Unsafe, Failed)}
+# What may go better next time; every other member of the family is a mistake that the same inputs would make again.
+# An error from outside the family (code "error") may be anything, so it is tried again.
+_PASSING = (DiskFull, TooOften, Unavailable)
+_HOPELESS = {member.code for member in family() if member not in _PASSING}
 
 Outcome = Literal["done", "failed", "preempted", "cancelled", "lost"]
 
@@ -49,7 +51,12 @@ def judge(job: Job, status: Exited | Lost, error: Mapping[str, Any]) -> Verdict:
         return failed(job, status.reason, outcome="lost")
     if status.code == STOPPED:
         return Verdict("lost", State.WAITING, "The machine asked it to stop", head=True)
-    return failed(job, _words(status, error), hopeless=bool(status.reason) or error.get("code") in _HOPELESS)
+    return failed(job, _words(status, error), hopeless=bool(status.reason) or is_hopeless(error))
+
+
+def is_hopeless(error: Mapping[str, Any]) -> bool:
+    """Whether trying again on the same inputs would end with the same error (what error.json holds)."""
+    return error.get("code") in _HOPELESS
 
 
 def failed(job: Job, reason: str, *, outcome: Outcome = "failed", hopeless: bool = False) -> Verdict:
