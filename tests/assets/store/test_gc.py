@@ -64,8 +64,11 @@ def test_gc_without_grace_spares_files_under_a_live_lease_and_clears_those_of_th
         paths = litter(store, draft, age=0)
         (lease,) = (home / "leases").glob("*.json")
         stale = lease.with_name("stale.json")
-        stale.write_text(lease.read_text().replace(f'"pid": {os.getpid()}', '"pid": 99999999'))
-        assert collect_garbage(store, grace=0) == Garbage(leases=1)
+        of_a_push = home / "leases" / "push" / "place" / "stale.json"
+        of_a_push.parent.mkdir(parents=True)
+        for path in (stale, of_a_push):
+            path.write_text(lease.read_text().replace(f'"pid": {os.getpid()}', '"pid": 99999999'))
+        assert collect_garbage(store, grace=0) == Garbage(leases=2)
         assert all(path.exists() for path in paths) and lease.exists()
     assert collect_garbage(store, grace=0).files == 2
 

@@ -13,7 +13,7 @@ from seedbed.assets.db.tables import bundle_files, bundles
 from seedbed.assets.store.deletion import sweep, tidy, unfinished
 from seedbed.assets.store.leases import all_leases, spared_since
 from seedbed.assets.store.parts import Parts
-from seedbed.assets.store.remote import flush_deletions
+from seedbed.assets.store.remote import flush_deletions, push_leases
 from seedbed.assets.store.rows import in_parts
 from seedbed.assets.store.store import Store
 
@@ -37,7 +37,8 @@ def collect_garbage(store: Store, *, grace: float = DAY, dry_run: bool = False) 
     deletions have no grace: whoever deleted was told that the bytes are gone.
     """
     parts = store.parts
-    stale = [lease for lease in all_leases(parts.leases) if not lease.live]
+    folders = (parts.leases, *push_leases(parts).glob("*"))
+    stale = [lease for folder in folders for lease in all_leases(folder) if not lease.live]
     if not dry_run:
         for lease in stale:
             lease.path.unlink(missing_ok=True)
@@ -103,7 +104,7 @@ def _drafts(parts: Parts, before: float, *, dry_run: bool) -> tuple[int, int]:
 def _draft_paths(parts: Parts) -> Iterable[Path]:
     yield from parts.content.incoming.glob("*")
     yield from parts.manifests.root.glob("*/.*")
-    yield from parts.leases.glob("*.draft")
+    yield from parts.leases.rglob("*.draft")
 
 
 def _older(path: Path, instant: float) -> bool:

@@ -150,11 +150,16 @@ class Remote:
 
 def pushing(parts: Parts, address: str) -> contextlib.AbstractContextManager[None]:
     """Hold a lease on sending to a place: until it ends, copies may still arrive there."""
-    return write_lease(_push_leases(parts, address))
+    return write_lease(_leases_at(parts, address))
 
 
-def _push_leases(parts: Parts, address: str) -> Path:
-    return parts.leases / "push" / digest_of(address)[:16]
+def push_leases(parts: Parts) -> Path:
+    """The folder that has a folder of leases for every place that was pushed to."""
+    return parts.leases / "push"
+
+
+def _leases_at(parts: Parts, address: str) -> Path:
+    return push_leases(parts) / digest_of(address)[:16]
 
 
 def flush_deletions(parts: Parts, addresses: Collection[str] | None = None) -> list[str]:
@@ -173,7 +178,7 @@ def flush_deletions(parts: Parts, addresses: Collection[str] | None = None) -> l
 
 def _delete_copies(parts: Parts, remote: Remote, rows: Sequence[Any]) -> list[str]:
     # Asked first: a push that has ended by now has nothing on its way, and one that starts later knows the deletion.
-    busy = any(lease.live for lease in all_leases(_push_leases(parts, remote.address)))
+    busy = any(lease.live for lease in all_leases(_leases_at(parts, remote.address)))
     uuids = sorted(row.uuid for row in rows)
     for uuid in uuids:
         remote.bury(uuid, parts.clock.now())

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import ColumnElement, Connection, select, update
 
 from seedbed.assets.db.dialects import insert_new
 from seedbed.assets.db.tables import bundles, context_bundles, contexts, remote_copies, remote_deletions, tombstones
@@ -121,10 +121,15 @@ def _to_send(parts: Parts, context: str, remote: Remote, there: Collection[str])
         parts.events.lock(conn)  # a deletion comes wholly before or wholly after
         ordered = query.order_by(context_bundles.c.created, context_bundles.c.uuid)
         members = list(conn.execute(ordered).scalars())
-        _note_copies(conn, remote.address, [uuid for uuid in members if uuid in there], complete=True)
+        noted = set(conn.execute(select(remote_copies.c.uuid).where(_whole_at(remote.address))).scalars())
+        _note_copies(conn, remote.address, [u for u in members if u in there and u not in noted], complete=True)
         missing = [uuid for uuid in members if uuid not in there]
         _note_copies(conn, remote.address, missing, complete=False)
     return missing
+
+
+def _whole_at(address: str) -> ColumnElement[bool]:
+    return (remote_copies.c.remote == address) & remote_copies.c.complete
 
 
 def _note_copies(conn: Connection, address: str, uuids: Sequence[str], *, complete: bool) -> None:
