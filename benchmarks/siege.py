@@ -29,7 +29,7 @@ from seedbed.flows.platform import Platform
 from seedbed.runtime.executors.processes import MARK
 
 ORPHAN_AFTER = 30.0  # seconds that a process may outlive its attempt
-WEIGHTS = {"worker": 45, "publisher": 25, "scheduler": 18, "server": 12}
+WEIGHTS = {"worker": 50, "publisher": 25, "scheduler": 16, "server": 9}
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,7 @@ def publish_without_end(home: str, project: str, notes: str) -> None:
             event = LabelEvent(id=new_id(), image=f"image-{number}", label="leaf", by="publisher")
             platform.projects.add_labels(project, [event], by=SOLO)
             _note(file, f"label {event.id}")
+            time.sleep(random_bytes.uniform(0, 0.1))  # SQLite's write lock is not fair: leave others their turn
 
 
 def _note(file: Any, line: str) -> None:
@@ -242,6 +243,7 @@ class Siege:
     _moments: dict[str, list[int]] = field(default_factory=dict)  # the steps at which trainings are still to be killed
 
     def run(self) -> dict[str, float]:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
         with Platform.open(settings_for(self.home)) as platform:
             project = platform.projects.create("siege", classes=["leaf"], by=SOLO).id
             service, publisher = Service(self.home), Publisher(self.home, project)
@@ -298,7 +300,10 @@ class Siege:
             if publisher.process and publisher.is_at_work:
                 there["publisher"] = [psutil.Process(publisher.process.pid)]
             if workers and service.process and (scheduler := service.scheduler()):
-                there["scheduler"], there["server"] = [scheduler], [psutil.Process(service.process.pid)]
+                servers = [scheduler, psutil.Process(service.process.pid)]
+                patience = self.rng.uniform(2, 10)  # seconds: one that never gets to work has nothing to lose
+                old = [process for process in servers if time.time() - process.create_time() > patience]
+                there |= {name: [one] for name, one in zip(("scheduler", "server"), servers, strict=True) if one in old}
         names = [name for name, processes in there.items() if processes]
         if not names:
             return "", None
