@@ -73,6 +73,18 @@ def test_gc_without_grace_spares_files_under_a_live_lease_and_clears_those_of_th
     assert collect_garbage(store, grace=0).files == 2
 
 
+@pytest.mark.parametrize(("age", "stays"), [(1.0, True), (120.0, False)])
+def test_gc_without_grace_spares_a_lease_that_is_being_written(
+    store: Store, home: Path, age: float, stays: bool
+) -> None:
+    lease = home / "leases" / "new.draft"
+    lease.parent.mkdir(exist_ok=True)
+    lease.write_text("{")
+    os.utime(lease, (time.time() - age, time.time() - age))
+    collect_garbage(store, grace=0)
+    assert lease.exists() == stays
+
+
 def test_gc_among_publishers_takes_nothing_that_is_acknowledged(store: Store, draft: MakeDraft) -> None:
     """The same bytes are published and deleted over and over while gc runs without any grace."""
     drafts = [[draft(b"shared", name=f"t{thread}-{n}") for n in range(6)] for thread in range(3)]

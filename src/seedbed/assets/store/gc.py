@@ -18,6 +18,7 @@ from seedbed.assets.store.rows import in_parts
 from seedbed.assets.store.store import Store
 
 DAY = 86_400.0
+_MOMENT = 60.0
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,9 @@ def _drafts(parts: Parts, before: float, *, dry_run: bool) -> tuple[int, int]:
 
 def _draft_paths(parts: Parts) -> Iterable[Path]:
     yield from parts.content.incoming.glob("*")
-    yield from parts.manifests.root.glob("*/.*")
-    yield from parts.leases.rglob("*.draft")
+    moment = time.time() - _MOMENT  # these are made without a lease, and renamed at once
+    unleased = (*parts.manifests.root.glob("*/.*"), *parts.leases.rglob("*.draft"))
+    yield from (path for path in unleased if _older(path, moment))
 
 
 def _older(path: Path, instant: float) -> bool:
