@@ -256,7 +256,7 @@ class Siege:
             for thread in watching:
                 thread.start()
             try:
-                self._kill(service, publisher, witness)
+                self._kill(platform, service, publisher, witness)
                 publisher.stop()
                 self._let_end(platform, service)
                 self._wait_for_orphans(witness, platform)
@@ -277,9 +277,9 @@ class Siege:
                 "jobs": len(self.jobs) + len(self.trained),
             }
 
-    def _kill(self, service: Service, publisher: Publisher, witness: Witness) -> None:
+    def _kill(self, platform: Platform, service: Service, publisher: Publisher, witness: Witness) -> None:
         with _progress("kills", self.plan.kills) as advance:
-            while sum(self.killed.values()) < self.plan.kills or any(self._moments.values()):
+            while sum(self.killed.values()) < self.plan.kills or self._trainings_to_come(platform):
                 service.ensure()
                 publisher.ensure()
                 self._submit(service)
@@ -300,15 +300,18 @@ class Siege:
             if publisher.process and publisher.is_at_work:
                 there["publisher"] = [psutil.Process(publisher.process.pid)]
             if workers and service.process and (scheduler := service.scheduler()):
-                servers = [scheduler, psutil.Process(service.process.pid)]
-                patience = self.rng.uniform(2, 10)  # seconds: one that never gets to work has nothing to lose
-                old = [process for process in servers if time.time() - process.create_time() > patience]
-                there |= {name: [one] for name, one in zip(("scheduler", "server"), servers, strict=True) if one in old}
+                patience = self.rng.uniform(4, 10)  # seconds: one that never gets to work has nothing to lose
+                if time.time() - scheduler.create_time() > patience:
+                    there |= {"scheduler": [scheduler], "server": [psutil.Process(service.process.pid)]}
         names = [name for name, processes in there.items() if processes]
         if not names:
             return "", None
         name = self.rng.choices(names, weights=[WEIGHTS[name] for name in names])[0]
         return name, self.rng.choice(there[name])
+
+    def _trainings_to_come(self, platform: Platform) -> bool:
+        """Whether a training that still runs is to be killed."""
+        return any(moments and not platform.queue.get(job).state.ended for job, moments in self._moments.items())
 
     def _interrupt_trainings(self, witness: Witness, stop: threading.Event) -> None:
         """Kill trainings at steps drawn beforehand, with a checkpoint kept: chance would rarely hit one."""
