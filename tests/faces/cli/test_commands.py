@@ -94,6 +94,9 @@ def test_labels_come_in_from_a_csv_file_once(asked: Asked, seedbed: Seedbed, tmp
     file.write_text("image,label,place\na.jpg,rust,north\nb.jpg,well,south\n")
     assert asked("projects", "label", "import", "leaves", str(file)) == {"read": 2, "new": 2}
     assert asked("projects", "label", "import", "leaves", str(file)) == {"read": 2, "new": 0}
+    for label in ("well", "rust"):  # a correction, and the correction taken back
+        file.write_text(f"image,label\na.jpg,{label}\n")
+        assert asked("projects", "label", "import", "leaves", str(file)) == {"read": 1, "new": 1}
     assert asked("projects", "show", "leaves")["classes"] == {"rust": 1, "well": 1}
     file.write_text("label,place\nrust,north\n")
     refused = seedbed("projects", "label", "import", "leaves", str(file))

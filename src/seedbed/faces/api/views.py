@@ -201,7 +201,7 @@ class DeletionView(View):
     files: int
     bytes: int
     remotes: list[str] = Field(description="Addresses that held copies.")
-    waiting: list[str] = Field(description="Where copies go only once the remote can be reached again.")
+    waiting: list[str] = Field(description="Which bytes, here or at remotes, could not go yet, and when they do.")
 
     @classmethod
     def of(cls, thing: object) -> Self:

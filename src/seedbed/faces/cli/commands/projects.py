@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seedbed.base.errors import InvalidInput, NotFound
-from seedbed.base.ids import digest_of
 from seedbed.faces.cli.options import Json, Yes, sure
 from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
 from seedbed.faces.cli.session import Session, session
@@ -125,18 +124,23 @@ def import_labels(
 
     with session() as here:
         project = here.client.projects.get(ref)["id"]
-        asked = _read(file, project)
-        count = here.client.projects.add_labels(project, asked)
+        asked = _read(file)
+        said = {image: label["label"] for image, label in here.client.projects.labels(project).items()}
+        new: list[LabelAsked] = [one for one in asked if said.get(one["image"]) != one["label"]]
+        count = here.client.projects.add_labels(project, new)
     result = {"read": len(asked), "new": count}
     show_json(result) if as_json else say(f"{count} of {len(asked)} labels are new.")
 
 
-def _read(file: Path, project: str) -> "list[LabelAsked]":
+def _read(file: Path) -> "list[LabelAsked]":
     try:
         with file.open(newline="", encoding="utf-8-sig") as lines:
             reader = csv.DictReader(lines)
             image, klass = _column(file, reader, ("image", "file")), _column(file, reader, ("class", "label"))
-            return [_asked(project, (row[image] or "").strip(), (row[klass] or "").strip()) for row in reader]
+            return [
+                {"image": (row[image] or "").strip(), "label": (row[klass] or "").strip(), "source": "import"}
+                for row in reader
+            ]
     except FileNotFoundError:
         raise NotFound(f"There is no file {file}.") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -158,8 +162,3 @@ def _column(file: Path, reader: "csv.DictReader[str]", names: tuple[str, ...]) -
 def _labels_of(here: Session, project: str, name: str) -> str:
     count = sum(label["label"] == name for label in here.client.projects.labels(project).values())
     return f"{count} label{'' if count == 1 else 's'}"
-
-
-def _asked(project: str, image: str, label: str) -> "LabelAsked":
-    """A label whose id is made from what it says, so that the same file can be taken twice."""
-    return {"id": digest_of([project, image, label])[:32], "image": image, "label": label, "source": "import"}
