@@ -51,7 +51,7 @@ def test_probabilities_add_to_one_whatever_the_batch_and_progress_is_told(model,
 
 def test_images_of_another_size_are_brought_to_the_models(model, task):
     larger = task.images[:3].repeat(2, axis=1).repeat(2, axis=2)
-    assert (predict(model, larger).argmax(1) == predict(model, task.images[:3]).argmax(1)).all()
+    np.testing.assert_allclose(predict(model, larger), predict(model, task.images[:3]), atol=0.1)
 
 
 def test_no_images_give_no_answers_and_wrong_ones_a_sentence(model, task):
