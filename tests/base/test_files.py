@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from seedbed.base.errors import DiskFull, Unsafe
-from seedbed.base.files import inside, says_when_full, write_atomically
+from seedbed.base.files import expanded, inside, says_when_full, write_atomically
 
 
 def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -47,3 +47,8 @@ def test_a_name_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["x", "a/b", "a/../b", "."])
 def test_a_name_inside_is_resolved(tmp_path: Path, name: str) -> None:
     assert inside(tmp_path, name) == (tmp_path / name).resolve()
+
+
+def test_a_home_of_nobody_is_a_plain_name() -> None:
+    assert expanded("~nobody-by-this-name/x") == Path("~nobody-by-this-name/x")
+    assert expanded("~") == Path.home()

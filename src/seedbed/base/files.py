@@ -57,3 +57,8 @@ def inside(root: Path, name: str | os.PathLike[str]) -> Path:
     if not path.is_relative_to(root.resolve()):
         raise Unsafe(f"'{name}' leads out of {root}.", hint="Name a file inside that folder.")
     return path
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """A path with ~ made a home folder; one of a user who does not exist stays as it is, and is then not found."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises where this leaves the text alone

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
@@ -12,6 +11,7 @@ from seedbed.assets.store.checks import name_problems
 from seedbed.assets.store.rows import in_parts
 from seedbed.assets.store.store import CURRENT_CONTEXT, DEFAULT_CONTEXT, Store
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
+from seedbed.base.files import expanded
 from seedbed.base.registry import near_matches
 
 
@@ -113,7 +113,7 @@ def normal_address(address: str) -> str:
     address = address.strip()
     if not address or ("://" in address and not address.startswith("file://")):
         return address.rstrip("/")
-    return str(Path(address.removeprefix("file://")).expanduser().resolve())
+    return str(expanded(address.removeprefix("file://")).resolve())
 
 
 def _check_free(conn: Connection, address: str, name: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from seedbed.base.files import expanded
 from seedbed.flows.recipes.recipe import Line, Recipe, RecipeParams
 from seedbed.runtime.jobs.spec import JobSpec
 
@@ -67,7 +68,7 @@ def _jobs(params: FewLabelsParams, known: Mapping[str, str]) -> list[JobSpec]:
     truth = {"truth": known["truth"]} if "truth" in known else {}
     first: list[JobSpec] = []
     if params.source:
-        source = str(Path(params.source).expanduser().absolute())
+        source = str(expanded(params.source).absolute())
         first = [line.job("ingest", {}, {"source": source, "size": params.size})]
         data, decoded = line.made("ingest", "data"), line.made("ingest", "decoded")
     elif "decoded" in known:

@@ -16,6 +16,7 @@ from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Damaged, InvalidInput, NotFound
+from seedbed.base.files import expanded
 from seedbed.base.ids import new_id
 from seedbed.flows.kinds.data import FACTS, RECORDS, DataSet
 from seedbed.flows.usecases.bundles import Bundles
@@ -51,7 +52,7 @@ class DataSets:
         spec = JobSpec(
             step="ingest",
             name=f"{called}.ingest",
-            params={"source": str(source.expanduser().absolute()), "size": size},
+            params={"source": str(expanded(source).absolute()), "size": size},
             inputs={"data": earlier.uuid} if earlier else {},
             cls=JobClass.TE,
             project=project,

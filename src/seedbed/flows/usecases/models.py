@@ -12,6 +12,7 @@ from seedbed.assets.data.decode import Undecodable, decode
 from seedbed.assets.store.bundle import Bundle, Draft, Lineage
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
+from seedbed.base.files import expanded
 from seedbed.base.ids import new_id
 from seedbed.base.registry import Registry
 from seedbed.base.resources import Resources
@@ -108,7 +109,7 @@ class Models:
             specs.append(JobSpec("export", name=f"{base}.export", inputs={"model": model.uuid}, **common))
             exported = f"job:{base}.export/download"
         if source:
-            params = {"source": str(source.expanduser().absolute())}
+            params = {"source": str(expanded(source).absolute())}
             specs.append(JobSpec("ingest", name=f"{base}.ingest", params=params, **common))
             data = f"job:{base}.ingest/data"
         inputs = {"model": exported, "data": data}
@@ -192,7 +193,7 @@ class Models:
         return list(recipe.jobs(checked, known))
 
     def _labels(self, given: str, folder: Path, name: str, place: str, by: Identity) -> Draft:
-        path = Path(given).expanduser()
+        path = expanded(given)
         self._roots.check([path], by)
         draft = Labels.write(folder, read_labels(path)).draft(
             name=name, project=place, lineage=Lineage(step="import-labels")
