@@ -1,6 +1,7 @@
 """demo: everything that Seedbed does so far, on leaves that it draws itself."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pydantic import Field
 
@@ -17,6 +18,9 @@ class DemoParams(LearningParams):
     )
     project: str = Field("Leaves", description="The project that it belongs to; made if there is none.")
     count_per_class: int = Field(250, ge=10, description="Leaves that are drawn of each class.")
+    train: dict[str, Any] = Field(
+        default_factory=lambda: {"steps": 160}, description="Parameters of the train step; fewer steps than usual."
+    )
     compare: bool = Field(True, description="Also train on the labels alone, to lay the curves over each other.")
 
 
