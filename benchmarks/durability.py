@@ -2,6 +2,10 @@
 
 The figures are counted from outside: acknowledgements are written down by whoever received them, and who runs is read
 from the process table many times a second, not from the database that is under test.
+
+The siege leaves its victims time to have something to lose: server and scheduler are killed only while jobs run and
+once the scheduler is 4 to 10 seconds old, the publisher pauses up to 0.1 s between writes, and trainings are killed at
+drawn steps after their first checkpoint. Counting jobs and the publisher are killed at any moment.
 """
 
 import os
