@@ -19,14 +19,15 @@ from seedbed.methods.learn.settings import Strength
 View = Literal["weak", "strong"]
 
 
-def augment(images: Tensor, view: View, key: Key, strength: Strength) -> Tensor:
-    """One random view of each image."""
+def augment(images: Tensor, view: View, key: Key, strength: Strength, *, place: int = 0) -> Tensor:
+    """One random view of each image; views of another `place` have draws of their own."""
+    name = f"{view} {place}"
     if view == "weak":
-        return _warp(images, key, "weak", shift=strength.shift, turn=strength.turn, zoom=strength.zoom, shear=0.0)
+        return _warp(images, key, name, shift=strength.shift, turn=strength.turn, zoom=strength.zoom, shear=0.0)
     warped = _warp(
-        images, key, "strong", shift=strength.shift, turn=strength.turn, zoom=strength.strong_zoom, shear=strength.shear
+        images, key, name, shift=strength.shift, turn=strength.turn, zoom=strength.strong_zoom, shear=strength.shear
     )
-    return _cutout(_colour(warped, key, strength.operations), key, strength.cutout)
+    return _cutout(_colour(warped, key, name, strength.operations), key, name, strength.cutout)
 
 
 def _warp(images: Tensor, key: Key, view: str, *, shift: float, turn: float, zoom: float, shear: float) -> Tensor:
@@ -43,12 +44,12 @@ def _warp(images: Tensor, key: Key, view: str, *, shift: float, turn: float, zoo
     return functional.grid_sample(images, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
 
 
-def _colour(images: Tensor, key: Key, operations: int) -> Tensor:
+def _colour(images: Tensor, key: Key, view: str, operations: int) -> Tensor:
     """Some of the colour operations per image, each with a strength of its own."""
-    draws = key.uniform("strong colour", 2 * len(OPERATIONS))
+    draws = key.uniform(f"{view} colour", 2 * len(OPERATIONS))
     chosen = draws[:, : len(OPERATIONS)].argsort(dim=1).argsort(dim=1) < operations
     strengths = draws[:, len(OPERATIONS) :] * chosen
-    signs = torch.where(key.uniform("strong sign", len(OPERATIONS)) < 0.5, -1.0, 1.0)
+    signs = torch.where(key.uniform(f"{view} sign", len(OPERATIONS)) < 0.5, -1.0, 1.0)
     for place, operation in enumerate(OPERATIONS.values()):
         images = operation(images, (strengths * signs)[:, place].view(-1, 1, 1, 1))
     return images
@@ -103,9 +104,9 @@ def _grey(images: Tensor) -> Tensor:
     return (images * weights).sum(dim=1, keepdim=True)
 
 
-def _cutout(images: Tensor, key: Key, largest: float) -> Tensor:
+def _cutout(images: Tensor, key: Key, view: str, largest: float) -> Tensor:
     """Cover a square of random side and place with grey."""
-    draws = key.uniform("strong cutout", 3).view(-1, 3, 1, 1, 1)
+    draws = key.uniform(f"{view} cutout", 3).view(-1, 3, 1, 1, 1)
     half = draws[:, 0] * largest / 2
     rows, columns = (
         (torch.arange(side, device=images.device, dtype=torch.float32) + 0.5) / side for side in images.shape[-2:]

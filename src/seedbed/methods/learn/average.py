@@ -13,14 +13,20 @@ class Average:
         self.network = copy.deepcopy(network).eval().requires_grad_(False)
         self._decay = decay
 
-    def update(self, network: nn.Module, step: int) -> None:
-        """Move towards the network: average = d * average + (1 - d) * network.
+    def pace(self, step: int) -> float:
+        """How far to move after a step (from 0): 1 - d in average = d * average + (1 - d) * network.
 
         In the first steps d is smaller, (1 + step) / (10 + step), so that the start is forgotten soon.
         """
+        return 1 - min(self._decay, (1 + step) / (10 + step))
+
+    @torch.no_grad()
+    def update(self, network: nn.Module, pace: Tensor) -> None:
+        """Move that far towards the network."""
         ours, theirs = _floats(self.network), _floats(network)
-        with torch.no_grad():
-            torch._foreach_lerp_(ours, theirs, 1 - min(self._decay, (1 + step) / (10 + step)))
+        away = torch._foreach_sub(theirs, ours)
+        torch._foreach_mul_(away, pace)
+        torch._foreach_add_(ours, away)
 
 
 def _floats(network: nn.Module) -> list[Tensor]:

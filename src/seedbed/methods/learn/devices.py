@@ -16,3 +16,12 @@ def choose_device(name: str = "auto") -> torch.device:
     if device.type == "cuda" and not torch.cuda.is_available():
         raise InvalidInput(f"Device '{name}' was asked for, but torch sees no GPU here.", hint="Use auto or cpu.")
     return device
+
+
+def half_precision(precision: str, device: torch.device) -> bool:
+    """Whether a network computes in bf16: 'auto' is yes on GPUs that know it and on CPUs with matrix units."""
+    if precision != "auto":
+        return precision == "bf16"
+    if device.type == "cuda":
+        return torch.cuda.get_device_capability(device) >= (8, 0)
+    return device.type == "cpu" and bool(torch.cpu._is_amx_tile_supported())

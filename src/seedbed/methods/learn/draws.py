@@ -19,16 +19,22 @@ class Key:
     """Names a family of draws; `images` are the numbers of the images that each get their own."""
 
     seed: int
-    step: int
+    step: int | Tensor  # a tensor without dimensions where a recorded step is replayed with other numbers
     images: Tensor  # int64, one per image
 
     def uniform(self, purpose: str, count: int) -> Tensor:
         """Numbers in [0, 1), of shape (images, count)."""
-        base = _mix(_mix(_mix(self.seed) + self.step) + zlib.crc32(purpose.encode()))
-        places = torch.arange(count, dtype=torch.int64, device=self.images.device)
-        value = _mix_tensor(self.images[:, None] * _signed(_GOLDEN) + _signed(base))
+        device = self.images.device
+        step = torch.as_tensor(self.step, dtype=torch.int64, device=device)
+        base = _next(_next(step + _signed(_mix(self.seed))) + zlib.crc32(purpose.encode()))
+        places = torch.arange(count, dtype=torch.int64, device=device)
+        value = _mix_tensor(self.images[:, None] * _signed(_GOLDEN) + base)
         value = _mix_tensor(value + (places[None] + 1) * _signed(_GOLDEN))
         return _shift(value, 40).to(torch.float32) * (1.0 / (1 << 24))
+
+    def of(self, images: Tensor) -> "Key":
+        """The same seed and step for other images."""
+        return Key(self.seed, self.step, images)
 
     def between(self, purpose: str, low: float, high: float) -> Tensor:
         """One number in [low, high) per image."""
@@ -58,6 +64,11 @@ def _mix(value: int) -> int:
     value = ((value ^ (value >> 30)) * _MIX_1) & _MASK
     value = ((value ^ (value >> 27)) * _MIX_2) & _MASK
     return value ^ (value >> 31)
+
+
+def _next(value: Tensor) -> Tensor:
+    """splitmix64's step on a tensor."""
+    return _mix_tensor(value + _signed(_GOLDEN))
 
 
 def _mix_tensor(value: Tensor) -> Tensor:

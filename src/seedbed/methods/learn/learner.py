@@ -9,8 +9,16 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from seedbed.assets.zoo.builder import Backbone
-from seedbed.methods.learn.algorithm import Algorithm, Batch, Outcome
+from seedbed.methods.learn.algorithm import Algorithm, Batch, Forward
+from seedbed.methods.learn.augment import View, augment
 from seedbed.methods.learn.average import Average
+from seedbed.methods.learn.devices import half_precision
+from seedbed.methods.learn.draws import Key
+from seedbed.methods.learn.feed import Rows
+from seedbed.methods.learn.group import Group
+from seedbed.methods.learn.pixels import normalise
+from seedbed.methods.learn.pool import to_device
+from seedbed.methods.learn.replay import Replay
 from seedbed.methods.learn.schedule import rate_share
 from seedbed.methods.learn.settings import TrainSettings
 
@@ -20,26 +28,96 @@ TENSORS = "state.safetensors"
 class Learner:
     """A network in training. `advance` is one step; `tensors` and `load` carry everything over to a later process."""
 
-    def __init__(self, backbone: Backbone, algorithm: Algorithm, settings: TrainSettings, device: torch.device) -> None:
+    def __init__(
+        self,
+        backbone: Backbone,
+        algorithm: Algorithm,
+        labels: Tensor,
+        settings: TrainSettings,
+        *,
+        steps: int,
+        rate: float,
+        seed: int,
+        device: torch.device,
+        group: Group,
+    ) -> None:
         self.network = backbone.network.to(device=device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average = Average(self.network, settings.ema)
         self.algorithm = algorithm
-        self.optimiser = _optimiser(self.network, settings)
-        self._settings = settings
+        self._preprocessing = backbone.preprocessing
+        self._labels = labels.to(device)
+        self._settings, self._steps, self._rate, self._seed = settings, steps, rate, seed
+        self._device, self._group = device, group
+        self._half = half_precision(settings.precision, device)
+        self.optimiser = _optimiser(self.network, settings, device)
         set_mode(self.network, learn_statistics=settings.statistics == "learn")
+        self._trained = group.wrap(self.network)
+        self._replay = Replay(self._step, record=device.type == "cuda" and group.ranks == 1)
+        self._logged: tuple[str, ...] = ()
 
-    def advance(self, batch: Batch, step: int) -> Outcome:
-        """One step down the algorithm's loss."""
-        share = rate_share(step, self._settings.steps, self._settings.warmup)
-        for group in self.optimiser.param_groups:
-            group["lr"] = self._settings.learning_rate * share
-        outcome = self.algorithm.loss(self.network, batch)
+    def advance(self, rows: Rows, step: int) -> dict[str, Tensor]:
+        """One step down the algorithm's loss; what it measured, overwritten by the next step."""
+        rate = self._rate * rate_share(step, self._steps, self._settings.warmup)
+        now = torch.tensor([step, rate, self.average.pace(step), step / self._steps], dtype=torch.float64)
+        values = self._replay(
+            rows.labelled, rows.labelled_pixels, rows.unlabelled, rows.unlabelled_pixels, to_device(now, self._device)
+        )
+        return dict(zip(self._logged, values, strict=True))
+
+    def answer(self, pixels: Tensor) -> Tensor:
+        """Logits of the averaged network for uint8 images."""
+        with torch.no_grad():
+            return self._forward(self.average.network)(self.plain(pixels))
+
+    def plain(self, pixels: Tensor) -> Tensor:
+        """Images as the network takes them, without augmentation."""
+        return self._normal(pixels.to(torch.float32) / 255)
+
+    def _step(
+        self, labelled: Tensor, labelled_pixels: Tensor, unlabelled: Tensor, unlabelled_pixels: Tensor, now: Tensor
+    ) -> tuple[Tensor, ...]:
+        step, (rate, pace, progress) = now[0].to(torch.int64), now[1:].to(torch.float32).unbind()
+        views = self.algorithm.views
+        labelled_key, key = Key(self._seed, step, labelled), Key(self._seed, step, unlabelled)
+        batch = Batch(
+            labelled=self._seen(labelled_pixels, views.labelled, labelled_key),
+            labels=self._labels[labelled],
+            unlabelled=self._seen(unlabelled_pixels, views.unlabelled, key),
+            labelled_key=labelled_key,
+            key=key,
+            teacher=self._forward(self.average.network),
+            progress=progress,
+            group=self._group,
+        )
+        outcome = self.algorithm.loss(self._forward(self._trained), batch)
         self.optimiser.zero_grad(set_to_none=True)
         outcome.loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.network.parameters(), self._settings.clip)
+        _set_rate(self.optimiser, rate)
         self.optimiser.step()
-        self.average.update(self.network, step)
-        return outcome
+        self.average.update(self.network, pace)
+        self._logged = ("loss", *outcome.metrics)
+        return (outcome.loss.detach(), *outcome.metrics.values())
+
+    def _seen(self, pixels: Tensor, views: tuple[View, ...], key: Key) -> tuple[Tensor, ...]:
+        images = pixels.to(torch.float32) / 255
+        places = [views[:place].count(view) for place, view in enumerate(views)]
+        strength = self._settings.augment
+        return tuple(
+            self._normal(augment(images, view, key, strength, place=place))
+            for view, place in zip(views, places, strict=True)
+        )
+
+    def _normal(self, images: Tensor) -> Tensor:
+        return normalise(images, self._preprocessing).contiguous(memory_format=torch.channels_last)
+
+    def _forward(self, network: nn.Module) -> Forward:
+        def forward(images: Tensor) -> Tensor:
+            with torch.autocast(self._device.type, dtype=torch.bfloat16, enabled=self._half):
+                logits: Tensor = network(images)
+            return logits.float()
+
+        return forward
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that the next step depends on, by name."""
@@ -81,12 +159,23 @@ def _part(tensors: Mapping[str, Tensor], part: str) -> dict[str, Tensor]:
     return {name[len(part) + 1 :]: value for name, value in tensors.items() if name.startswith(f"{part}.")}
 
 
-def _optimiser(network: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
-    """AdamW, without decay on biases and norms."""
+def _optimiser(network: nn.Module, settings: TrainSettings, device: torch.device) -> torch.optim.Optimizer:
+    """AdamW, without decay on biases and norms; on a GPU its rate is a tensor, which a recorded step can change."""
     matrices = [parameter for parameter in network.parameters() if parameter.ndim > 1]
     vectors = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
+    recorded = device.type == "cuda"
     groups: list[dict[str, Any]] = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
+    for group in groups:
+        group["lr"] = torch.zeros((), device=device) if recorded else 0.0
+    return torch.optim.AdamW(groups, weight_decay=settings.weight_decay, fused=True, capturable=recorded)
+
+
+def _set_rate(optimiser: torch.optim.Optimizer, rate: Tensor) -> None:
+    for group in optimiser.param_groups:
+        if isinstance(group["lr"], Tensor):
+            group["lr"].copy_(rate)
+        else:
+            group["lr"] = float(rate)
 
 
 def _optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from seedbed.base.errors import InvalidInput
-from seedbed.methods.learn.draws import order, window
+from seedbed.methods.learn.draws import order
 from seedbed.methods.learn.pixels import Images, check_images, to_float
 
 UNLABELLED = -1
@@ -16,32 +16,40 @@ _SHARE_OF_GPU = 0.5  # of the free memory that resident images may take
 
 
 class Pool:
-    """Images by number, as floats on a device: resident there when they fit on a GPU, else read batch by batch."""
+    """Images by number, as uint8 on a device: resident there when they fit on a GPU, else read batch by batch."""
 
     def __init__(self, images: Images, size: int, device: torch.device) -> None:
         self._images = images
         self._size = size
         self._device = device
-        self._resident = self._on_device() if device.type == "cuda" else None
+        self._resident: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self._images)
 
-    def take(self, numbers: Tensor) -> Tensor:
-        """Those images as float NCHW in [0, 1]."""
-        if self._resident is None:
-            return to_float(self._images[numbers.numpy()], self._size, self._device)
-        chosen = self._resident[numbers.to(self._device)]
-        return chosen.to(torch.float32).div_(255.0)
-
-    def _on_device(self) -> Tensor | None:
+    def settle(self) -> None:
+        """Bring all images onto a GPU, where they fit."""
         needed = len(self._images) * 3 * self._size**2
-        if needed > _SHARE_OF_GPU * torch.cuda.mem_get_info(self._device)[0]:
-            return None
-        parts = [self._images[start : start + 512] for start in range(0, len(self._images), 512)]
-        return torch.cat(
-            [to_float(part, self._size, self._device).mul_(255).round_().to(torch.uint8) for part in parts]
-        )
+        if self._device.type == "cuda" and needed <= _SHARE_OF_GPU * torch.cuda.mem_get_info(self._device)[0]:
+            places = range(0, len(self._images), 512)
+            self._resident = torch.cat([self._read(self._images[start : start + 512]) for start in places])
+
+    def take(self, numbers: Tensor) -> Tensor:
+        """Those images as uint8 NCHW, channels last in memory; `numbers` lies on the CPU."""
+        if self._resident is None:
+            return self._read(self._images[numbers.numpy()])
+        return self._resident[to_device(numbers, self._device)]
+
+    def _read(self, images: Images) -> Tensor:
+        batch = torch.from_numpy(np.ascontiguousarray(images))
+        if images.shape[1:3] == (self._size, self._size):
+            return to_device(batch, self._device).permute(0, 3, 1, 2)
+        return to_float(images, self._size, self._device).mul_(255).round_().to(torch.uint8)
+
+
+def to_device(values: Tensor, device: torch.device) -> Tensor:
+    """The tensor on a device; the host does not wait for the copy to a GPU."""
+    return values.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else values
 
 
 @dataclass(frozen=True)
@@ -51,16 +59,6 @@ class Parts:
     labelled: Tensor
     unlabelled: Tensor
     held_out: Tensor
-
-    def labelled_at(self, seed: int, step: int, count: int) -> Tensor:
-        """Which labelled images a step takes."""
-        count = min(count, len(self.labelled))
-        return self.labelled[window(seed, step * count, count, len(self.labelled), "labelled")]
-
-    def unlabelled_at(self, seed: int, step: int, count: int) -> Tensor:
-        """Which unlabelled images a step takes."""
-        count = min(count, len(self.unlabelled))
-        return self.unlabelled[window(seed, step * count, count, len(self.unlabelled), "unlabelled")]
 
 
 def divide(labels: NDArray[np.integer], *, share: float, few: int, classes: int, seed: int) -> Parts:

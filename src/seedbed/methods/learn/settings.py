@@ -25,14 +25,20 @@ class TrainSettings:
     """How to train. The defaults suit a few labels per class on a CPU in about two minutes."""
 
     classes: tuple[str, ...] = ()  # names, in the order of the labels' numbers
+    values: tuple[float, ...] = ()  # of ordered classes, such as percentages; none: the classes have no order
+    nearness: float = 0.5  # of ordered classes: how much of an answer may fall on neighbours, in mean gaps
+    balance: Literal["auto", "none", "weights"] = "auto"  # auto: weights where one class has twice another's labels
     start: str = "efficientnet_lite0.imagenet"  # a card's name or a timm name
     weights: Literal["pretrained", "none"] = "pretrained"
     algorithm: str = "steady"
     options: Mapping[str, float] = field(default_factory=dict)  # of the algorithm
     size: int = 64  # side of the images in pixels
     steps: int = 240
+    epochs: float = 0.0  # over the unlabelled images, instead of steps; 0: steps hold
     labelled_batch: int = 16
     unlabelled_batch: int = 48
+    ranks: int = 1  # processes that train together, each on a GPU of its own where there are GPUs
+    scaling: Literal["weak", "strong"] = "weak"  # weak: batches per rank, rate times ranks; strong: batches in all
     learning_rate: float = 2e-3
     weight_decay: float = 0.01
     clip: float = 1.0  # largest norm of a gradient
@@ -47,6 +53,7 @@ class TrainSettings:
     patience: int = 4  # evaluations without a better one before stopping early; 0: never
     report_every: int = 5
     checkpoint_every: int = 30
+    precision: Literal["auto", "bf16", "fp32"] = "auto"  # auto: bf16 where the device computes faster with it
     device: str = "auto"
 
     @property
@@ -56,9 +63,29 @@ class TrainSettings:
             return "frozen" if self.weights == "pretrained" else "learn"
         return self.batch_norm
 
+    def global_batches(self) -> tuple[int, int]:
+        """Labelled and unlabelled images of one step on all ranks together."""
+        times = self.ranks if self.scaling == "weak" else 1
+        return self.labelled_batch * times, self.unlabelled_batch * times
+
+    def rate(self) -> float:
+        """The peak learning rate: times the ranks under weak scaling."""
+        return self.learning_rate * (self.ranks if self.scaling == "weak" else 1)
+
+    def steps_over(self, images: int) -> int:
+        """The steps of a run with so many unlabelled images."""
+        if not self.epochs:
+            return self.steps
+        return max(1, round(self.epochs * images / min(self.global_batches()[1], images)))
+
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
-        return {**asdict(self), "options": dict(self.options), "classes": list(self.classes)}
+        return {
+            **asdict(self),
+            "options": dict(self.options),
+            "classes": list(self.classes),
+            "values": list(self.values),
+        }
 
     def check(self) -> None:
         """Refuse what cannot work, all at once."""
@@ -74,11 +101,32 @@ class TrainSettings:
             problems.append(f"classes names {len(self.classes)}; there must be at least 2.")
         if len(set(self.classes)) != len(self.classes):
             problems.append("classes names one class twice.")
+        if self.values and len(self.values) != len(self.classes):
+            problems.append(f"values has {len(self.values)} numbers for {len(self.classes)} classes.")
+        if list(self.values) != sorted(set(self.values)):
+            problems.append("values must rise from class to class.")
+        if self.epochs < 0:
+            problems.append(f"epochs is {self.epochs}; it must be 0 or more.")
+        if self.scaling == "strong" and (self.labelled_batch % self.ranks or self.unlabelled_batch % self.ranks):
+            problems.append(
+                f"batches of {self.labelled_batch} and {self.unlabelled_batch} cannot be shared by {self.ranks} ranks."
+            )
+        if not self.nearness > 0:
+            problems.append(f"nearness is {self.nearness}; it must be above 0.")
         if not self.learning_rate > 0:
             problems.append(f"learning_rate is {self.learning_rate}; it must be above 0.")
         if problems:
             raise InvalidInput("The training settings cannot be used.", problems=problems)
 
 
-_COUNTS = ("size", "steps", "labelled_batch", "unlabelled_batch", "evaluate_every", "report_every", "checkpoint_every")
+_COUNTS = (
+    "size",
+    "steps",
+    "ranks",
+    "labelled_batch",
+    "unlabelled_batch",
+    "evaluate_every",
+    "report_every",
+    "checkpoint_every",
+)
 _SHARES = ("warmup", "ema", "held_out")

@@ -15,20 +15,23 @@ from seedbed.assets.zoo.builder import Backbone, build_backbone
 from seedbed.base.errors import Conflict, Failed
 from seedbed.base.ids import digest_of, digest_of_bytes
 from seedbed.base.run import RunContext, Stopped
-from seedbed.methods.learn.algorithm import Batch, Outcome, make_algorithm
-from seedbed.methods.learn.augment import View, augment
+from seedbed.methods.learn.algorithm import make_algorithm
 from seedbed.methods.learn.devices import choose_device
-from seedbed.methods.learn.draws import Key, order
+from seedbed.methods.learn.draws import order
+from seedbed.methods.learn.feed import Feed
+from seedbed.methods.learn.group import ALONE, Group
 from seedbed.methods.learn.learner import Learner, load_tensors, save_tensors
 from seedbed.methods.learn.model import Model
-from seedbed.methods.learn.pixels import Images, normalise
+from seedbed.methods.learn.pixels import Images
 from seedbed.methods.learn.pool import Parts, Pool, check_task, divide
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.start import fit_head
+from seedbed.methods.learn.task import make_task
 
 _PROGRESS = "progress.json"
 _SETTLED = 0.995  # share of unchanged answers at which a model counts as settled
 _FOR_HEAD = 2048  # labelled images that the head begins with
+_AT_ONCE = 256  # images that the averaged weights answer at once
 _JUDGES = 384  # unlabelled images whose answers are watched when no labels are held out
 
 
@@ -56,7 +59,13 @@ class Progress:
     fingerprint: str = ""
 
 
-def train(images: Images, labels: NDArray[np.integer], settings: TrainSettings, run: RunContext) -> Trained:
+def train(
+    images: Images,
+    labels: NDArray[np.integer],
+    settings: TrainSettings,
+    run: RunContext,
+    group: Group = ALONE,
+) -> Trained:
     """Train a model on uint8 images (number, height, width, 3) and their labels; -1 marks an unlabelled image.
 
     Reports metrics with step and total, makes checkpoints every so many steps, and goes on from `run.resume`: a run
@@ -71,7 +80,7 @@ def train(images: Images, labels: NDArray[np.integer], settings: TrainSettings, 
     settings.check()
     check_task(images, labels, settings.classes)
     torch.backends.cudnn.benchmark = False
-    work = _Work(images, labels, settings, run)
+    work = _Work(images, labels, settings, run, group)
     work.begin()
     try:
         work.go_on()
@@ -87,17 +96,41 @@ def train(images: Images, labels: NDArray[np.integer], settings: TrainSettings, 
 class _Work:
     """One call of `train`."""
 
-    def __init__(self, images: Images, labels: NDArray[np.integer], settings: TrainSettings, run: RunContext) -> None:
+    def __init__(
+        self, images: Images, labels: NDArray[np.integer], settings: TrainSettings, run: RunContext, group: Group
+    ) -> None:
         self.device = choose_device(settings.device)
-        self._settings, self._run = settings, run
-        self._pool = Pool(images, settings.size, self.device)
+        self._settings, self._run, self._group = settings, run, group
         self._labels = torch.from_numpy(labels.astype(np.int64))
         self._parts = divide(
             labels, share=settings.held_out, few=settings.few, classes=len(settings.classes), seed=run.seed
         )
+        self._pool = Pool(images, settings.size, self.device)
         self._backbone = _backbone(settings, run.seed)
-        algorithm = make_algorithm(settings.algorithm, len(settings.classes), settings.options)
-        self._learner = Learner(self._backbone, algorithm, settings, self.device)
+        task = make_task(labels, settings, self.device)
+        algorithm = make_algorithm(settings.algorithm, task, settings.options)
+        labelled, unlabelled = settings.global_batches()
+        self._steps = settings.steps_over(len(self._parts.unlabelled))
+        self._feed = Feed(
+            self._pool,
+            self._parts,
+            labelled=labelled,
+            unlabelled=unlabelled if algorithm.views.unlabelled else 0,
+            seed=run.seed,
+            device=self.device,
+            group=group,
+        )
+        self._learner = Learner(
+            self._backbone,
+            algorithm,
+            self._labels,
+            settings,
+            steps=self._steps,
+            rate=settings.rate(),
+            seed=run.seed,
+            device=self.device,
+            group=group,
+        )
         self._progress = Progress(fingerprint=_fingerprint(images, labels, settings, run.seed))
         self._judges = _judges(self._parts, run.seed)
         self._kept: dict[str, Tensor] = {}  # the best averaged weights, where there are labels to judge by
@@ -108,10 +141,10 @@ class _Work:
         while not self._progress.finished:
             if self._run.should_stop():
                 self._checkpoint()
-                raise Stopped(f"Stopped after step {self._progress.step} of {self._settings.steps}.")
-            outcome = self._learner.advance(self._batch(self._progress.step), self._progress.step)
+                raise Stopped(f"Stopped after step {self._progress.step} of {self._steps}.")
+            measured = self._learner.advance(self._feed.at(self._progress.step), self._progress.step)
             self._progress.step += 1
-            self._after(outcome)
+            self._after(measured)
 
     def result(self) -> Trained:
         """The model of the kept weights."""
@@ -133,38 +166,20 @@ class _Work:
     def _criterion(self) -> str:
         return "accuracy on held-out labels" if len(self._parts.held_out) else "answers that no longer change"
 
-    def _batch(self, step: int) -> Batch:
-        settings, seed = self._settings, self._run.seed
-        labelled = self._parts.labelled_at(seed, step, settings.labelled_batch)
-        views = self._learner.algorithm.views
-        unlabelled = self._parts.unlabelled_at(seed, step, settings.unlabelled_batch if views else 0)
-        pixels, key = self._pool.take(unlabelled), Key(seed, step, unlabelled.to(self.device))
-        return Batch(
-            labelled=self._view(self._pool.take(labelled), "weak", Key(seed, step, labelled.to(self.device))),
-            labels=self._labels[labelled].to(self.device),
-            views=tuple(self._view(pixels, view, key) for view in views),
-            key=key,
-            teacher=self._learner.average.network,
-        )
-
-    def _view(self, pixels: Tensor, view: View, key: Key) -> Tensor:
-        seen = augment(pixels, view, key, self._settings.augment)
-        return normalise(seen, self._backbone.preprocessing).contiguous(memory_format=torch.channels_last)
-
-    def _after(self, outcome: Outcome) -> None:
+    def _after(self, measured: dict[str, Tensor]) -> None:
         """Report, judge and keep, each when it is due."""
         settings, progress = self._settings, self._progress
-        last = progress.step >= settings.steps
+        last = progress.step >= self._steps
         metrics = {}
         if last or progress.step % settings.report_every == 0:
-            metrics = _numbers(outcome, progress.step)
+            metrics = _numbers(measured, progress.step)
         if last or progress.step % settings.evaluate_every == 0:
             scores = self._judge()
             metrics.update(scores)
             self._weigh(scores)
         progress.finished = progress.finished or last
         if metrics:
-            total = progress.step if progress.finished else settings.steps
+            total = progress.step if progress.finished else self._steps
             self._run.report(metrics, step=progress.step, total=total, doing="training")
         if progress.finished or progress.step % settings.checkpoint_every == 0:
             self._checkpoint()
@@ -183,9 +198,8 @@ class _Work:
         return {"unchanged": unchanged, "confidence": confidence}
 
     def _answer(self, numbers: Tensor) -> Tensor:
-        with torch.inference_mode():
-            parts = (self._plain(part) for part in torch.split(numbers, 128))
-            return torch.cat([self._learner.average.network(part).float() for part in parts])
+        parts = torch.split(numbers, _AT_ONCE)
+        return torch.cat([self._learner.answer(self._pool.take(part)) for part in parts])
 
     def _weigh(self, scores: dict[str, float]) -> None:
         """Keep what is best so far, and end when nothing more is to be expected."""
@@ -215,18 +229,16 @@ class _Work:
 
     def begin(self) -> None:
         """Take up the last checkpoint where there is one, else prepare the network."""
+        self._pool.settle()
         if self._run.resume is not None:
             return self._resume(self._run.resume)
         if self._settings.head_start and self._settings.weights == "pretrained":
             network, numbers = self._learner.network, self._parts.labelled[:_FOR_HEAD]
             labels = self._labels[numbers]
-            fit_head(network, self._plain(numbers), labels, regularisation=self._settings.head_start)
+            pixels = self._learner.plain(self._pool.take(numbers))
+            fit_head(network, pixels, labels, regularisation=self._settings.head_start)
             self._learner.average.network.load_state_dict(network.state_dict())
         return None
-
-    def _plain(self, numbers: Tensor) -> Tensor:
-        pixels = normalise(self._pool.take(numbers), self._backbone.preprocessing)
-        return pixels.contiguous(memory_format=torch.channels_last)
 
     def _resume(self, folder: Path) -> None:
         progress = Progress(**json.loads((folder / _PROGRESS).read_text()))
@@ -256,14 +268,15 @@ def _judges(parts: Parts, seed: int) -> Tensor:
     return parts.unlabelled[order(seed, 0, len(parts.unlabelled), "judges")[:_JUDGES]].sort().values
 
 
-def _numbers(outcome: Outcome, step: int) -> dict[str, float]:
-    loss = float(outcome.loss.detach())
+def _numbers(measured: dict[str, Tensor], step: int) -> dict[str, float]:
+    names, values = list(measured), torch.stack(list(measured.values())).tolist()
+    loss = values[names.index("loss")]
     if not math.isfinite(loss):
         raise Failed(
             f"The loss is {loss} at step {step}: training has gone astray; the last checkpoint is kept.",
             hint="Use a smaller learning rate.",
         )
-    return {"loss": loss, **{name: float(value) for name, value in outcome.metrics.items()}}
+    return dict(zip(names, values, strict=True))
 
 
 def _fingerprint(images: Images, labels: NDArray[np.integer], settings: TrainSettings, seed: int) -> str:
