@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-import psutil
-
 RESULTS = Path(__file__).with_name("RESULTS.md")
 _DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -30,6 +28,7 @@ class Report:
     data: Literal["real", "synthetic"] = "synthetic"
     wants_real: bool = False
     note: str = ""
+    origin: str = ""  # when and on what the rows were measured, where that was not this run
 
 
 def main(name: str, title: str, measure: Callable[[bool], Report], arguments: Sequence[str] | None = None) -> Report:
@@ -56,7 +55,7 @@ def machine() -> dict[str, Any]:
     return {
         "cpu": _cpu_model(),
         "cores": len(os.sched_getaffinity(0)),
-        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
+        "memory_gib": round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1),
         "system": platform.system(),
         "python": platform.python_version(),
     }
@@ -84,7 +83,8 @@ def keep(name: str, title: str, report: Report, results: Path = RESULTS) -> None
     """Put a full run into RESULTS.md, in place of that benchmark's earlier one."""
     figures = table_of([{"figure": figure, "value": value} for figure, value in report.figures.items()])
     about = ", ".join(f"{key} {value}" for key, value in machine().items())
-    run = f"`python -m benchmarks.{name}`, {datetime.now(UTC):%Y-%m-%d}, {report.data} data; {about}"
+    origin = report.origin or f"{datetime.now(UTC):%Y-%m-%d}, {about}"
+    run = f"`python -m benchmarks.{name}`, {report.data} data; {origin}"
     parts = [f"## {name}: {title}", run, table_of(report.rows), report.note, figures]
     section = "\n\n".join(part for part in parts if part) + "\n"
     text = results.read_text() if results.exists() else "# Results\n\nThe last full run of each benchmark.\n"
