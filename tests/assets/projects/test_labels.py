@@ -106,6 +106,7 @@ def test_unknown_classes_are_named_all_at_once_and_nothing_is_kept(projects: Pro
     sent = [LabelEvent(str(n), "a.jpg", label, "ada") for n, label in enumerate(["rust", "rusd", "mold", "rusd", ""])]
     with pytest.raises(InvalidInput) as refused:
         projects.add_labels("wheat", sent)
+    assert refused.value.message.startswith("3 of the labels name no class")
     assert [problem.split(":")[0] for problem in refused.value.problems] == ["'mold'", "'rusd'"]
     assert "'rust'" in refused.value.problems[1]
     assert projects.history("wheat") == []

@@ -190,10 +190,12 @@ def _problems(event: LabelEvent) -> list[str]:
 
 def _check_classes(events: Sequence[LabelEvent], classes: Sequence[str]) -> None:
     known = set(classes)
-    unknown = sorted({event.label for event in events if event.label and event.label not in known})
-    if unknown:
+    strange = [event.label for event in events if event.label and event.label not in known]
+    if strange:
+        unknown = sorted(set(strange))
+        name = "names" if len(strange) == 1 else "name"
         raise InvalidInput(
-            f"{len(unknown)} of the labels name no class of this project; none of the labels was kept.",
+            f"{len(strange):,} of the labels {name} no class of this project; none of the labels was kept.",
             hint="Add the classes first, or correct the names.",
             problems=[f"'{name}': {near_matches(name, list(classes))}" for name in unknown[:_MOST_PROBLEMS]],
         )
