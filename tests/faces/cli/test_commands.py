@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from seedbed.assets.store.leases import write_lease
 from tests.faces.cli.conftest import Asked, Seedbed
 from tests.faces.servers import environment, run
 
@@ -68,6 +69,18 @@ def test_files_are_kept_found_tagged_and_removed(asked: Asked, seedbed: Seedbed,
     assert seedbed("store", "rm", "mine", input="n\n").returncode != 0
     asked("store", "rm", "mine", "--yes")
     assert seedbed("store", "show", made["uuid"]).returncode == 5
+
+
+def test_rm_says_in_sentences_what_went_and_which_bytes_have_to_wait(
+    seedbed: Seedbed, home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "c.txt").write_text("bytes that somebody may need")
+    with write_lease(home / "leases"):
+        seedbed("store", "add", str(tmp_path / "c.txt"), "--name", "held")
+        done = seedbed("store", "rm", "held", "--yes")
+    first, waiting = done.stdout.splitlines()
+    assert first == "1 bundle removed for good; 0 files (0 B) freed."
+    assert waiting.startswith("1 file (28 B) is still on disk, because") and waiting.endswith("seedbed store gc")
 
 
 def test_contexts_are_made_used_pushed_and_pulled(asked: Asked, tmp_path: Path) -> None:

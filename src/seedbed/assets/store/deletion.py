@@ -130,10 +130,11 @@ def _digests_in_manifest(parts: Parts, uuid: str) -> set[str]:
 def _spared(swept: Swept, size_of: Mapping[str, int]) -> tuple[str, ...]:
     if not swept.left:
         return ()
-    size = show_size(sum(size_of[digest] for digest in swept.left))
+    size, count = show_size(sum(size_of[digest] for digest in swept.left)), len(swept.left)
+    they = f"1 file ({size}) is" if count == 1 else f"{count:,} files ({size}) are"
     return (
-        f"{len(swept.left)} files ({size}) are still on disk, because somebody is writing just now and may need them; "
-        "they go when that has ended, at the latest with: seedbed store gc",
+        f"{they} still on disk, because somebody is writing just now and may need {'it' if count == 1 else 'them'}; "
+        "what is left goes when that has ended, at the latest with: seedbed store gc",
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Json, Limit, Project, Yes, pairs, sure
 from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
 from seedbed.faces.cli.session import session
+
+if TYPE_CHECKING:
+    from seedbed.faces.client.results import Deletion
 
 app = typer.Typer(help="Bundles: add, find, look, tag, remove, copy to a remote and back.", no_args_is_help=True)
 _FEW = 12  # values that are shown in full
@@ -104,8 +107,9 @@ def get(
         fetch(here, bundle["uuid"], files, force=force, quiet=as_json)
     size = sum(file.size for file in files)
     result = {"uuid": bundle["uuid"], "folder": str(folder), "files": len(files), "size": size}
-    many = "1 file" if len(files) == 1 else f"{len(files):,} files"
-    show_json(result) if as_json else say(f"{many} of {bundle['name']} ({show_size(size)}) in {folder}.")
+    show_json(result) if as_json else say(
+        f"{_many(len(files), 'file')} of {bundle['name']} ({show_size(size)}) in {folder}."
+    )
 
 
 @app.command()
@@ -150,7 +154,11 @@ def rm(
         names = ", ".join(f"{one['name']} ({one['uuid']})" for one in found)
         sure(f"Remove {names} for good?", yes=yes)
         report = here.client.bundles.remove([one["uuid"] for one in found])
-    show_json(report) if as_json else show_record(dict(report))
+    if as_json:
+        show_json(report)
+        return
+    for line in _said_of(report, len({one["uuid"] for one in found})):
+        say(line)
 
 
 @app.command()
@@ -208,6 +216,19 @@ def _copy(way: str, context: str, *, as_json: bool) -> None:
         name = context or next(one["name"] for one in here.client.contexts.list() if one["current"])
         report = here.client.contexts.push(name) if way == "push" else here.client.contexts.pull(name)
     show_json(report) if as_json else show_record(report)
+
+
+def _said_of(report: "Deletion", asked: int) -> list[str]:
+    """What went, which copies go elsewhere, and which bytes have to wait, a sentence each."""
+    gone = len(report["bundles"])
+    more = f", {gone - asked} of them derived from what was named" if gone > asked else ""
+    bytes_gone = f"{_many(report['files'], 'file')} ({show_size(report['bytes'])})"
+    elsewhere = [f"The copies at {', '.join(report['remotes'])} go too."] if report["remotes"] else []
+    return [f"{_many(gone, 'bundle')} removed for good{more}; {bytes_gone} freed.", *elsewhere, *report["waiting"]]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _in_brief(array: Mapping[str, Any]) -> str:
