@@ -1,6 +1,6 @@
 import torch
 
-from seedbed.methods.learn.draws import Key, order, window
+from seedbed.methods.learn.draws import Key, order
 
 
 def test_a_draw_depends_on_its_key_and_not_on_the_order_of_the_batch():
@@ -37,9 +37,6 @@ def test_the_global_generator_is_not_touched():
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_a_window_gives_every_image_once_per_round_wherever_it_is_cut():
-    whole = window(5, 0, 21, 7, "x")
-    assert all(sorted(part.tolist()) == list(range(7)) for part in whole.split(7))
-    pieces = torch.cat([window(5, start, 3, 7, "x") for start in range(0, 21, 3)])
-    assert torch.equal(whole, pieces)
-    assert not torch.equal(whole[:7], whole[7:14])
+def test_a_step_in_a_tensor_draws_what_the_same_number_draws():
+    images = torch.arange(5)
+    assert torch.equal(Key(1, torch.tensor(9), images).uniform("x", 3), Key(1, 9, images).uniform("x", 3))

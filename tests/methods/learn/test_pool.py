@@ -25,17 +25,11 @@ def test_a_share_of_every_class_is_held_out_and_never_trained_on():
     assert not torch.equal(parts.held_out, other.held_out)
 
 
-def test_a_step_takes_no_image_twice():
-    parts = divide(np.array([0, 0, 1, 1, -1, -1]), share=0.2, few=10, classes=2, seed=0)
-    assert sorted(parts.labelled_at(0, 0, 16).tolist()) == [0, 1, 2, 3]
-    assert sorted(parts.unlabelled_at(0, 0, 48).tolist()) == [0, 1, 2, 3, 4, 5]
-
-
-def test_images_are_scaled_to_floats_and_resized():
+def test_images_come_as_bytes_at_the_size_of_the_run():
     images = np.full((2, 8, 8, 3), 255, np.uint8)
     batch = Pool(images, 4, torch.device("cpu")).take(torch.tensor([1]))
-    assert batch.shape == (1, 3, 4, 4)
-    torch.testing.assert_close(batch, torch.ones(1, 3, 4, 4))
+    assert batch.dtype == torch.uint8
+    torch.testing.assert_close(batch, torch.full((1, 3, 4, 4), 255, dtype=torch.uint8))
 
 
 def test_every_class_without_a_label_is_named():

@@ -26,9 +26,9 @@ def test_the_average_follows_its_formula():
     nn.init.constant_(network.weight, 1.0)
     average = Average(network, decay=0.5)
     nn.init.constant_(network.weight, 3.0)
-    average.update(network, step=0)  # d = min(0.5, 1/10): 0.1 * 1 + 0.9 * 3
+    average.update(network, torch.tensor(average.pace(0)))  # d = min(0.5, 1/10): 0.1 * 1 + 0.9 * 3
     assert average.network.weight.item() == pytest.approx(2.8)
-    average.update(network, step=1000)  # d = 0.5: 0.5 * 2.8 + 0.5 * 3
+    average.update(network, torch.tensor(average.pace(1000)))  # d = 0.5: 0.5 * 2.8 + 0.5 * 3
     assert average.network.weight.item() == pytest.approx(2.9)
 
 
@@ -36,6 +36,6 @@ def test_the_average_takes_statistics_along_and_is_never_trained():
     network = nn.BatchNorm1d(2)
     average = Average(network, decay=0.0)
     network.running_mean += 5
-    average.update(network, step=50)
+    average.update(network, torch.tensor(average.pace(50)))
     assert torch.equal(average.network.running_mean, network.running_mean)
     assert not any(parameter.requires_grad for parameter in average.network.parameters())

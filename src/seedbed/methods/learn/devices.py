@@ -19,9 +19,10 @@ def choose_device(name: str = "auto") -> torch.device:
 
 
 def half_precision(precision: str, device: torch.device) -> bool:
-    """Whether a network computes in bf16: 'auto' is yes on GPUs that know it and on CPUs with matrix units."""
+    """Whether a network computes in bf16: 'auto' is yes on GPUs that know it.
+
+    Not on CPUs: some name matrix units that the system does not let them use, and the process then dies.
+    """
     if precision != "auto":
         return precision == "bf16"
-    if device.type == "cuda":
-        return torch.cuda.get_device_capability(device) >= (8, 0)
-    return device.type == "cpu" and bool(torch.cpu._is_amx_tile_supported())
+    return device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0)

@@ -47,17 +47,6 @@ def order(seed: int, epoch: int, count: int, purpose: str) -> Tensor:
     return torch.argsort(key.uniform(purpose, 1)[:, 0], stable=True)
 
 
-def window(seed: int, start: int, length: int, count: int, purpose: str) -> Tensor:
-    """`length` places from `start` on in an endless row of shuffled orders: each thing once per order."""
-    parts, at = [torch.empty(0, dtype=torch.int64)], start
-    while at < start + length:
-        epoch, offset = divmod(at, count)
-        taken = min(count - offset, start + length - at)
-        parts.append(order(seed, epoch, count, purpose)[offset : offset + taken])
-        at += taken
-    return torch.cat(parts)
-
-
 def _mix(value: int) -> int:
     """splitmix64's step on a Python number."""
     value = (value + _GOLDEN) & _MASK
