@@ -3,14 +3,12 @@
 Registries whose rows need torch are read as source text: the service must not load torch to say what there is.
 """
 
-import ast
-import importlib.util
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from seedbed.flows.kinds import KINDS
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.steps import STEPS
+from seedbed.flows.unloaded import about, rows_of
 from seedbed.runtime.jobs.policies import POLICIES
 
 
@@ -53,24 +51,7 @@ def _first_line(thing: object) -> str:
 
 def _unloaded(module: str, registry: str) -> dict[str, str]:
     """The rows of a registry with the first line of what is written about each."""
-    for node in ast.walk(_source(module)):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == registry:
-            tables = [part for part in ast.walk(node) if isinstance(part, ast.Dict)]
-            rows: dict[str, str] = ast.literal_eval(tables[0])
-            return {name: _about(*row.split(":")) for name, row in rows.items()}
-    return {}
-
-
-def _about(module: str, thing: str) -> str:
-    """The first line of a class's docstring, else of its module's."""
-    tree = _source(module)
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == thing]
-    return (ast.get_docstring(classes[0] if classes else tree) or "").partition("\n")[0]
-
-
-def _source(module: str) -> ast.Module:
-    spec = importlib.util.find_spec(module)
-    return ast.parse(Path(spec.origin).read_text() if spec and spec.origin else "")
+    return {name: about(row) for name, row in rows_of(module, registry).items()}
 
 
 _LISTS: dict[str, Callable[[], Mapping[str, str]]] = {
