@@ -1,6 +1,7 @@
 """Training: images and a few labels in, a model out."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any, Self, get_type_hints
 
@@ -11,6 +12,7 @@ from pydantic import Field, create_model, model_validator
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
+from seedbed.flows.algorithms import algorithm_problems
 from seedbed.flows.kinds.data import Decoded
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.kinds.models import Model
@@ -19,27 +21,67 @@ from seedbed.flows.steps.methods import METHODS
 from seedbed.methods.learn.settings import TrainSettings
 
 UNLABELLED = -1
+Values = tuple[float, ...] | dict[str, float]
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+class Unworkable(ValueError):
+    """Parameters that are well formed, and cannot work: a sentence for each."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(" ".join(problems))
+        self.problems = tuple(problems)
 
 
 class _Checked(Params):
     @model_validator(mode="after")
     def _can_work(self) -> Self:
+        problems = list(algorithm_problems(self.algorithm, self.options))  # type: ignore[attr-defined]
         try:
-            settings_of(self, ("a class", "another")).check()
+            settings_of(self, _made_up(self.values)).check()  # type: ignore[attr-defined]
         except InvalidInput as error:
-            raise ValueError("; ".join(error.problems)) from None
+            problems += error.problems
+        if problems:
+            raise Unworkable(problems)
         return self
 
 
-def settings_of(params: Params, classes: Sequence[str]) -> TrainSettings:
+def settings_of(params: Params, classes: Iterable[str]) -> TrainSettings:
     """The method's settings, of the step's parameters and the classes of the labels."""
     chosen = {name: getattr(params, name) for name in type(params).model_fields}
-    return TrainSettings(classes=tuple(classes), **chosen)
+    names, values = in_order(classes, chosen.pop("values"))
+    return TrainSettings(classes=names, values=values, **chosen)
+
+
+def in_order(classes: Iterable[str], values: Values) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """The classes as the model numbers them, with their values: by name, or by value where they have values."""
+    names = sorted(set(classes))
+    if not values:
+        return tuple(names), ()
+    if isinstance(values, dict):
+        problems = [f"values has no number for the class '{name}'." for name in names if name not in values]
+        problems += [f"values names '{name}', which no label names." for name in values if name not in names]
+        if problems:
+            raise InvalidInput("The values of the classes cannot be used.", problems=problems)
+        names.sort(key=values.__getitem__)
+        return tuple(names), tuple(values[name] for name in names)
+    if without := [name for name in names if not _NUMBER.search(name)]:
+        raise InvalidInput(
+            f"values is a list, and the order of the classes is not clear: '{without[0]}' has no number in its name.",
+            hint=f"Name the classes: {','.join(f'{name}=...' for name in names[:3])}",
+        )
+    names.sort(key=lambda name: [float(number) for number in _NUMBER.findall(name)])
+    return tuple(names), tuple(values)
+
+
+def _made_up(values: Values) -> tuple[str, ...]:
+    """Classes to check the other parameters with, before there are labels."""
+    return tuple(values) if isinstance(values, dict) else tuple(f"{place}" for place in range(len(values) or 2))
 
 
 def _fields() -> dict[str, Any]:
     """The parameters are the method's own settings, with its defaults; only the classes come from the labels."""
-    hints = get_type_hints(TrainSettings)
+    hints = get_type_hints(TrainSettings) | {"values": Values}
     declared = {}
     for field in fields(TrainSettings):
         if field.name != "classes":
@@ -67,11 +109,10 @@ def train_model(
     kept_out = set(decoded.numbered(holdout.rows())) if holdout else set()
     if both := sorted(set(given) & kept_out):
         raise InvalidInput(f"{len(both)} images of 'labels' are also in 'holdout', such as {decoded.files[both[0]]}.")
-    classes = tuple(sorted(set(given.values())))
+    settings = settings_of(params, given.values())
+    classes = settings.classes
     used = np.array([row for row in range(len(decoded.images)) if row not in kept_out])
-    trained = METHODS.get("train")(
-        decoded.pixels[used], _numbers(given, used, classes), settings_of(params, classes), run
-    )
+    trained = METHODS.get("train")(decoded.pixels[used], _numbers(given, used, classes), settings, run)
     folder = run.folder / "model-bundle"
     trained.model.save(folder / "model")
     values: Mapping[str, tuple[Any, ...]] = {

@@ -1,0 +1,31 @@
+"""The algorithms that a training can name, known without loading one."""
+
+from collections.abc import Iterable, Iterator
+
+from seedbed.base.registry import near_matches
+from seedbed.flows.unloaded import about, options_of, rows_of
+
+_WHERE = ("seedbed.methods.learn.algorithm", "ALGORITHMS")
+
+
+def algorithms() -> dict[str, str]:
+    """Name of each, with one line on what it does."""
+    return {name: about(row) for name, row in rows_of(*_WHERE).items()}
+
+
+def algorithm_options(name: str) -> dict[str, str]:
+    """What can be set of an algorithm: option -> its default, as it is written."""
+    row = rows_of(*_WHERE).get(name)
+    return options_of(row) if row else {}
+
+
+def algorithm_problems(name: str, options: Iterable[str]) -> Iterator[str]:
+    """What is wrong with an algorithm's name and the names of its options, a sentence each."""
+    known = rows_of(*_WHERE)
+    if name not in known:
+        yield f"algorithm is '{name}', which does not exist. {near_matches(name, known)}"
+        return
+    has = options_of(known[name])
+    for option in options:
+        if option not in has:
+            yield f"options: '{option}' is not an option of {name}. {near_matches(option, has)}"

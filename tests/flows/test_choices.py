@@ -1,0 +1,62 @@
+"""What can be chosen for a training, known before anything runs."""
+
+import pytest
+
+from seedbed.base.errors import InvalidInput
+from seedbed.flows.algorithms import algorithm_options, algorithms
+from seedbed.flows.steps import STEPS
+from seedbed.flows.steps.train import TrainParams, in_order, settings_of
+from seedbed.flows.unloaded import options_of
+from seedbed.methods.learn.algorithm import ALGORITHMS, make_algorithm
+from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.task import Task
+
+
+def test_every_algorithm_is_listed_with_a_sentence_although_none_is_loaded() -> None:
+    found = algorithms()
+    assert set(found) == set(ALGORITHMS)
+    assert all(line.endswith(".") for line in found.values())
+
+
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_the_options_that_are_told_are_those_that_the_algorithm_has(name: str) -> None:
+    options = {option: float(default) for option, default in algorithm_options(name).items()}
+    made = make_algorithm(name, Task(classes=3, images=9), options)
+    assert {option: getattr(made, option) for option in options} == options
+
+
+def test_options_of_something_that_is_not_there_are_none() -> None:
+    assert options_of("seedbed.methods.learn.algorithms.fixmatch:NoSuch") == {}
+
+
+def test_an_algorithm_that_does_not_exist_is_refused_before_anything_runs() -> None:
+    (problem,) = STEPS.get("train").params_problems({"algorithm": "fixmach"})
+    assert "Did you mean 'fixmatch'?" in problem
+    (problem,) = STEPS.get("train").params_problems({"algorithm": "fixmatch", "options": {"treshold": 0.9}})
+    assert "Did you mean 'threshold'?" in problem
+
+
+def test_classes_go_by_name_and_ordered_ones_by_value() -> None:
+    assert in_order(["b", "a", "b"], ()) == (("a", "b"), ())
+    named = {"none": 0.0, "half": 50.0, "all": 100.0}
+    assert in_order(["all", "half", "none"], named) == (("none", "half", "all"), (0.0, 50.0, 100.0))
+    assert in_order(["100 %", "0 %", "25 %"], (0.0, 25.0, 100.0)) == (("0 %", "25 %", "100 %"), (0.0, 25.0, 100.0))
+    assert in_order(["10-25", "0-10", "5-9"], (1.0, 2.0, 3.0))[0] == ("0-10", "5-9", "10-25")
+
+
+def test_a_list_of_values_for_classes_without_numbers_is_refused_because_the_order_would_be_a_guess() -> None:
+    with pytest.raises(InvalidInput, match="'high' has no number") as caught:
+        in_order(["none", "high"], (0.0, 100.0))
+    assert "high=...,none=..." in caught.value.hint
+
+
+def test_values_must_fit_the_classes_of_the_labels() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        in_order(["low", "mid"], {"low": 0.0, "hihg": 9.0})
+    assert len(caught.value.problems) == 2
+
+
+def test_the_parameters_of_the_step_are_the_settings_of_the_method() -> None:
+    assert settings_of(TrainParams(), ["b", "a"]) == TrainSettings(classes=("a", "b"))
+    values = {"b": 1.0, "a": 2.0}
+    assert settings_of(TrainParams(values=values), ["a", "b"]) == TrainSettings(classes=("b", "a"), values=(1.0, 2.0))
