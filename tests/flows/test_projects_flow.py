@@ -41,7 +41,22 @@ def test_a_project_learns_of_its_images_and_of_the_labels_that_stand_in_for_an_e
     assert set(platform.projects.counts("fields", by=SOLO).values()) == {2}
     platform.catch_up()
     assert len(platform.projects.history("fields", by=SOLO)) == 12
+    _images_that_are_not_there_get_no_labels(platform)
     _training_uses_the_projects_labels(platform, project.id)
+
+
+def _images_that_are_not_there_get_no_labels(platform: Platform) -> None:
+    record = platform.data.records(platform.projects.get("fields", by=SOLO).data, by=SOLO)[0]
+    klass = platform.projects.classes("fields", by=SOLO)[0].name
+    named = [record["id"], record["file"], *(f"missing-{number}.jpg" for number in range(7))]
+    events = [LabelEvent(f"e{number}", image, klass, "") for number, image in enumerate(named)]
+    before = len(platform.projects.history("fields", by=SOLO))
+    with pytest.raises(
+        InvalidInput, match=r"7 of the labelled images are not in .*missing-0.jpg, .*missing-4.jpg, \.\.\."
+    ):
+        platform.projects.add_labels("fields", events, by=SOLO)
+    assert len(platform.projects.history("fields", by=SOLO)) == before
+    platform.projects.add_labels("fields", [LabelEvent("back", "missing-0.jpg", "", "")], by=SOLO)  # nothing is said
 
 
 def _training_uses_the_projects_labels(platform: Platform, project: str) -> None:

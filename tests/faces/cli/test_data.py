@@ -47,6 +47,18 @@ def test_a_data_set_is_shown_in_words(seedbed: Seedbed, asked: Asked, leaves: Pa
     assert "broken.jpg" in shown
 
 
+def test_labels_of_images_that_are_not_in_the_data_set_are_refused_all_at_once(
+    asked: Asked, seedbed: Seedbed, leaves: Path, tmp_path: Path
+) -> None:
+    asked("projects", "create", "fields", "-c", "rust", "-c", "well")
+    asked("data", "add", str(leaves), "--name", "leaves", "--project", "fields")
+    (tmp_path / "labels.csv").write_text("file,class\nrust/1.png,rust\nrust/77.png,rust\nwell/78.png,well\n")
+    refused = seedbed("projects", "label", "import", "fields", str(tmp_path / "labels.csv"))
+    assert refused.returncode == 2
+    assert "2 of the labelled images are not in" in refused.stderr and "rust/77.png, well/78.png" in refused.stderr
+    assert asked("projects", "show", "fields")["classes"] == {"rust": 0, "well": 0}
+
+
 def test_images_that_were_in_already_are_named_by_the_data_set_that_they_are(
     asked: Asked, seedbed: Seedbed, leaves: Path, tmp_path: Path
 ) -> None:

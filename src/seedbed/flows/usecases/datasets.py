@@ -1,7 +1,6 @@
 """Data sets as people use them: bring images in, look at them."""
 
 import io
-import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -11,14 +10,14 @@ from PIL import Image
 
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.data.decode import Undecodable, decode
-from seedbed.assets.data.records import ImageRecord, read_records
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Damaged, InvalidInput, NotFound
 from seedbed.base.files import expanded
 from seedbed.base.ids import new_id
-from seedbed.flows.kinds.data import FACTS, RECORDS, DataSet
+from seedbed.flows.facts import fact_of, records_of
+from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.runtime.jobs.records import Job
@@ -66,7 +65,7 @@ class DataSets:
     def show(self, ref: str, *, by: Identity) -> dict[str, Any]:
         """Summary: counts, classes, statistics, findings."""
         bundle = self._open(ref, by)
-        statistics = self._facts(bundle, "statistics.json")
+        statistics = fact_of(self._store, bundle, "statistics.json")
         return {
             "uuid": bundle.uuid,
             "name": bundle.name,
@@ -77,19 +76,19 @@ class DataSets:
             "unlabelled": statistics["unlabelled"],
             "classes": statistics["classes"],
             "statistics": statistics,
-            "findings": self._facts(bundle, "findings.json"),
+            "findings": fact_of(self._store, bundle, "findings.json"),
         }
 
     def records(self, ref: str, *, offset: int = 0, limit: int = 100, by: Identity) -> Sequence[dict[str, Any]]:
         """The images, one record each, with their number as `index`."""
-        records = self._records(self._open(ref, by))
+        records = records_of(self._store, self._open(ref, by))
         page = enumerate(records[offset : offset + limit], offset)
         return [{"index": index, **record.to_json()} for index, record in page]
 
     def thumbnail(self, ref: str, index: int, *, size: int = 128, by: Identity) -> bytes:
         """One image as a small JPEG, in its own proportions."""
         bundle = self._open(ref, by)
-        records = self._records(bundle)
+        records = records_of(self._store, bundle)
         if not 0 <= index < len(records):
             raise NotFound(f"'{bundle.name}' has {len(records)} images; there is no number {index}.")
         if not 16 <= size <= 1024:
@@ -102,28 +101,8 @@ class DataSets:
             raise InvalidInput(f"'{ref}' is of kind '{bundle.kind}', not a data set.", hint="See: seedbed data list.")
         return bundle
 
-    def _records(self, bundle: Bundle) -> tuple[ImageRecord, ...]:
-        return _read_records(self._path(bundle, RECORDS))
 
-    def _facts(self, bundle: Bundle, name: str) -> Any:
-        return json.loads(self._path(bundle, name).read_text())
-
-    def _path(self, bundle: Bundle, name: str) -> Path:
-        for link in bundle.arrays[FACTS].files:
-            if link.name == name:
-                return self._store.path_of(link.digest)
-        raise Damaged(f"'{bundle.name}' has no {name}.", hint="seedbed store verify")
-
-
-# files of the store never change, so what was read of one stays true; both caches are small and bounded
-
-
-@lru_cache(maxsize=16)
-def _read_records(path: Path) -> tuple[ImageRecord, ...]:
-    return read_records(path)
-
-
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=2048)  # files of the store never change, so what was made of one stays true
 def _thumbnail(path: Path, size: int) -> bytes:
     try:
         picture = Image.fromarray(decode(path.read_bytes()).pixels)

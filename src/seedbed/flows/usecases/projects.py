@@ -12,11 +12,14 @@ from seedbed.assets.projects.projects import Class, Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle, Draft, Lineage
 from seedbed.assets.store.store import Store
-from seedbed.base.errors import InvalidInput
+from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.ids import new_id
+from seedbed.flows.facts import names_in
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.usecases.pages import may_see, require_project
+
+_SHOWN = 5  # names of images in one sentence
 
 
 class Projects:
@@ -87,8 +90,12 @@ class Projects:
         return self._kept.set_data(project.id, found.uuid)
 
     def add_labels(self, ref: str, events: Sequence[LabelEvent], *, by: Identity) -> int:
-        """Append label events in the name of `by`; on disk when it returns. How many were new."""
+        """Append label events in the name of `by`; on disk when it returns. How many were new.
+
+        All or none: where the project has its data set, every image that gets a label must be in it.
+        """
         project = self._require(ref, Role.LABELLER, by)
+        self._check_images(project, events)
         return self._kept.add_labels(project.id, [replace(event, by=by.name) for event in events])
 
     def labels(self, ref: str, *, by: Identity) -> Mapping[str, Label]:
@@ -121,6 +128,26 @@ class Projects:
         if newest and _same(newest[0], labels, self._store):
             return newest[0]
         return replace(draft, uuid=new_id())
+
+    def _check_images(self, project: Project, events: Sequence[LabelEvent]) -> None:
+        """Refuse labels of images that are not there; what was said of an image that has gone can be taken back."""
+        try:
+            data = self._store.get(project.data) if project.data else None
+        except NotFound:  # it was removed: nothing is known of its images
+            data = None
+        if data is None:
+            return
+        known = names_in(self._store, data)
+        strange = sorted({event.image for event in events if event.label and event.image not in known})
+        if strange:
+            shown = ", ".join(strange[:_SHOWN]) + (", ..." if len(strange) > _SHOWN else "")
+            images = (
+                "1 of the labelled images is" if len(strange) == 1 else f"{len(strange):,} of the labelled images are"
+            )
+            raise InvalidInput(
+                f"{images} not in '{data.name}', the data set of '{project.name}': {shown}. No label was kept.",
+                hint=f"Correct the names, or bring the images in first: seedbed data add IMAGES --to {data.name}",
+            )
 
     def _require(self, ref: str, role: Role, by: Identity) -> Project:
         project = self._kept.get(ref)

@@ -1,0 +1,47 @@
+"""What is known of a data set in the store: its records and other facts, read without laying it out as a folder."""
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from seedbed.assets.data.records import ImageRecord, read_records
+from seedbed.assets.store.bundle import Bundle
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import Damaged
+from seedbed.flows.kinds.data import FACTS, RECORDS
+
+
+def records_of(store: Store, data: Bundle) -> tuple[ImageRecord, ...]:
+    """One per image."""
+    return _read_records(_path(store, data, RECORDS))
+
+
+def names_in(store: Store, data: Bundle) -> frozenset[str]:
+    """Everything that a label may call an image of a data set by: its id and the names of its files."""
+    return _names(_path(store, data, RECORDS))
+
+
+def fact_of(store: Store, data: Bundle, name: str) -> Any:
+    """The content of one of its files of facts, such as statistics.json."""
+    return json.loads(_path(store, data, name).read_text())
+
+
+def _path(store: Store, data: Bundle, name: str) -> Path:
+    for link in data.arrays[FACTS].files:
+        if link.name == name:
+            return store.path_of(link.digest)
+    raise Damaged(f"'{data.name}' has no {name}.", hint="seedbed store verify")
+
+
+# files of the store never change, so what was read of one stays true; both caches are small and bounded
+
+
+@lru_cache(maxsize=16)
+def _read_records(path: Path) -> tuple[ImageRecord, ...]:
+    return read_records(path)
+
+
+@lru_cache(maxsize=16)
+def _names(path: Path) -> frozenset[str]:
+    return frozenset(name for record in _read_records(path) for name in (record.id, *record.files))
