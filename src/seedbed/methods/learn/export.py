@@ -30,7 +30,7 @@ def export_onnx(model: Model, path: Path) -> Path:
     Input `images`, output `probabilities`; the names of the classes and the size are in the file's metadata.
     """
     device = device_of(model.network)
-    whole = _Whole(model.network.cpu(), model.preprocessing).eval()
+    whole = _Whole(model.network.cpu(), model.preprocessing, model.temperature).eval()
     example = torch.zeros(2, model.size, model.size, 3, dtype=torch.uint8)
     try:
         data = _to_onnx(whole, example)
@@ -43,15 +43,16 @@ def export_onnx(model: Model, path: Path) -> Path:
 class _Whole(nn.Module):
     """Pixels to probabilities."""
 
-    def __init__(self, network: nn.Module, preprocessing: Preprocessing) -> None:
+    def __init__(self, network: nn.Module, preprocessing: Preprocessing, temperature: float) -> None:
         super().__init__()
         self.network = network
         self.preprocessing = preprocessing
+        self.temperature = temperature
 
     def forward(self, images: Tensor) -> Tensor:
         pixels = images.permute(0, 3, 1, 2).to(torch.float32) / 255.0
         logits: Tensor = self.network(normalise(pixels, self.preprocessing))
-        return logits.softmax(dim=1)
+        return (logits / self.temperature).softmax(dim=1)
 
 
 def _to_onnx(whole: nn.Module, example: Tensor) -> bytes:

@@ -1,7 +1,8 @@
 """A trained model and its folder: weights as safetensors, everything else as JSON."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from seedbed.assets.zoo.builder import empty_network
 from seedbed.assets.zoo.card import Preprocessing
 from seedbed.base.errors import Damaged, NotFound
 from seedbed.methods.learn.devices import choose_device
+from seedbed.methods.learn.nearest import empty_nearest
 
 WEIGHTS, FACTS = "model.safetensors", "model.json"
 _FORMAT = 1
@@ -23,6 +25,9 @@ class Model:
     """A network, what it tells apart, and how its input is made.
 
     `size` is the side in pixels that images are brought to; `started_from` the card or hub name of its first weights.
+    `values` are the numbers that ordered classes stand for, such as percentages. Logits are divided by `temperature`,
+    which was fitted on `calibrated_on` labels that were held out (0: it was not fitted). `head` describes a head that
+    is not the network's own; see `nearest`.
     """
 
     network: nn.Module
@@ -31,6 +36,10 @@ class Model:
     size: int
     preprocessing: Preprocessing
     started_from: str = "scratch"
+    values: tuple[float, ...] = ()
+    temperature: float = 1.0
+    calibrated_on: int = 0
+    head: Mapping[str, Any] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
         """Everything but the weights, as JSON values."""
@@ -41,6 +50,10 @@ class Model:
             "size": self.size,
             "preprocessing": self.preprocessing.to_json(),
             "started_from": self.started_from,
+            "values": list(self.values),
+            "temperature": self.temperature,
+            "calibrated_on": self.calibrated_on,
+            "head": dict(self.head),
             "parameters": sum(parameter.numel() for parameter in self.network.parameters()),
         }
 
@@ -56,14 +69,32 @@ class Model:
         """The model that `save` wrote, ready to predict."""
         facts = _read_facts(folder)
         classes = tuple(facts["classes"])
-        network = empty_network(facts["architecture"], len(classes), size=facts["size"])
+        network = _empty(facts, len(classes))
         try:
             network.load_state_dict(load_file(folder / WEIGHTS), strict=True)
         except (OSError, RuntimeError, SafetensorError) as error:
             raise Damaged(f"The weights in {folder} cannot be read: {error}") from error
         preprocessing = Preprocessing.from_json(facts["preprocessing"])
         network = network.to(choose_device(device)).eval()
-        return cls(network, facts["architecture"], classes, facts["size"], preprocessing, facts["started_from"])
+        return cls(
+            network=network,
+            architecture=facts["architecture"],
+            classes=classes,
+            size=facts["size"],
+            preprocessing=preprocessing,
+            started_from=facts["started_from"],
+            values=tuple(facts.get("values", ())),  # models of earlier versions have none of these four
+            temperature=facts.get("temperature", 1.0),
+            calibrated_on=facts.get("calibrated_on", 0),
+            head=facts.get("head", {}),
+        )
+
+
+def _empty(facts: Mapping[str, Any], classes: int) -> nn.Module:
+    """The network without its trained weights."""
+    if head := facts.get("head"):
+        return empty_nearest(facts["architecture"], head, size=facts["size"])
+    return empty_network(facts["architecture"], classes, size=facts["size"])
 
 
 def _read_facts(folder: Path) -> dict[str, Any]:

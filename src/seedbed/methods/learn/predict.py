@@ -29,8 +29,8 @@ def predict(
     with torch.inference_mode():
         for start in range(0, len(images), batch):
             pixels = to_float(images[start : start + batch], model.size, device)
-            logits = model.network(normalise(pixels, model.preprocessing))
-            answers[start : start + batch] = logits.float().softmax(dim=1).cpu().numpy()
+            logits = model.network(normalise(pixels, model.preprocessing)).float() / model.temperature
+            answers[start : start + batch] = logits.softmax(dim=1).cpu().numpy()
             if on_progress:
                 on_progress(min(start + batch, len(images)), len(images))
     model.network.train(training)

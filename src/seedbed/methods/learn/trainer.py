@@ -16,6 +16,7 @@ from seedbed.base.errors import Conflict, Failed
 from seedbed.base.ids import digest_of, digest_of_bytes
 from seedbed.base.run import RunContext, Stopped
 from seedbed.methods.learn.algorithm import make_algorithm
+from seedbed.methods.learn.calibrate import fit_temperature
 from seedbed.methods.learn.devices import choose_device
 from seedbed.methods.learn.draws import order
 from seedbed.methods.learn.feed import Feed
@@ -44,6 +45,7 @@ class Trained:
     steps: int  # done in all
     criterion: str  # what the kept weights were chosen by
     metrics: dict[str, float]  # at the kept step
+    curve: tuple[dict[str, float], ...] = ()  # what every evaluation found, with its step
 
 
 @dataclass
@@ -56,6 +58,7 @@ class Progress:
     waited: int = 0  # evaluations since something happened
     finished: bool = False
     metrics: dict[str, float] = field(default_factory=dict)  # of the kept weights
+    curve: list[dict[str, float]] = field(default_factory=list)  # of every evaluation
     fingerprint: str = ""
 
 
@@ -158,9 +161,19 @@ class _Work:
             size=self._settings.size,
             preprocessing=self._backbone.preprocessing,
             started_from=self._backbone.started_from,
+            values=tuple(self._settings.values),
+            temperature=self._temperature(),
+            calibrated_on=len(self._parts.held_out),
         )
         progress = self._progress
-        return Trained(model, progress.best_step, progress.step, self._criterion, dict(progress.metrics))
+        metrics, curve = dict(progress.metrics), tuple(progress.curve)
+        return Trained(model, progress.best_step, progress.step, self._criterion, metrics, curve)
+
+    def _temperature(self) -> float:
+        """Of the kept weights, which are in the averaged network by now."""
+        if not len(held_out := self._parts.held_out):
+            return 1.0
+        return fit_temperature(self._answer(held_out).double().cpu().numpy(), self._labels[held_out].numpy())
 
     @property
     def _criterion(self) -> str:
@@ -176,6 +189,7 @@ class _Work:
         if last or progress.step % settings.evaluate_every == 0:
             scores = self._judge()
             metrics.update(scores)
+            progress.curve.append({"step": progress.step, **_numbers(measured, progress.step), **scores})
             self._weigh(scores)
         progress.finished = progress.finished or last
         if metrics:
@@ -233,7 +247,11 @@ class _Work:
         if self._run.resume is not None:
             return self._resume(self._run.resume)
         if self._settings.head_start and self._settings.weights == "pretrained":
-            network, numbers = self._learner.network, self._parts.labelled[:_FOR_HEAD]
+            labelled = self._parts.labelled
+            network, numbers = (
+                self._learner.network,
+                labelled[order(self._run.seed, 0, len(labelled), "head")[:_FOR_HEAD]],
+            )
             labels = self._labels[numbers]
             pixels = self._learner.plain(self._pool.take(numbers))
             fit_head(network, pixels, labels, regularisation=self._settings.head_start)
