@@ -1,6 +1,9 @@
 """What every Algorithm must satisfy, ours and a stranger's: call `check_algorithm` with a way to make one."""
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 import torch
 from safetensors.torch import load, save
@@ -8,10 +11,15 @@ from torch import Tensor, nn
 
 from seedbed.methods.learn.algorithm import Algorithm, Batch, Outcome
 from seedbed.methods.learn.draws import Key
+from seedbed.methods.learn.group import Group, own_slice
+from seedbed.methods.learn.task import Task
 
-Maker = Callable[[int], Algorithm]  # a number of classes to an algorithm
+Maker = Callable[[Task], Algorithm]  # a task to an algorithm
 
-_CLASSES, _LABELLED, _UNLABELLED, _SIDE = 3, 4, 6, 4
+_CLASSES, _LABELLED, _UNLABELLED, _SIDE, _IMAGES = 3, 4, 6, 4, 20
+_TASK = Task(classes=_CLASSES, images=_IMAGES)
+_META = torch.device("meta")
+_RANKS, _PATIENCE = 2, 20.0  # seconds that a rank waits for the other
 
 
 def check_algorithm(make: Maker) -> None:
@@ -22,7 +30,8 @@ def check_algorithm(make: Maker) -> None:
 
 def check_loss_is_a_finite_scalar(make: Maker) -> None:
     """The loss is one finite number, and so is everything that is logged."""
-    outcome = _run(make, steps=3)[-1]
+    algorithm = make(_TASK)
+    outcome = [_outcome(algorithm, step) for step in range(3)][-1]
     assert outcome.loss.shape == (), f"the loss has shape {tuple(outcome.loss.shape)}, not ()"
     for name, value in {"loss": outcome.loss, **outcome.metrics}.items():
         assert value.numel() == 1 and bool(torch.isfinite(value).all()), f"{name} is {value}"
@@ -32,55 +41,111 @@ def check_loss_is_a_finite_scalar(make: Maker) -> None:
 
 def check_gradients_reach_the_model(make: Maker) -> None:
     """Every parameter of the model gets a finite gradient."""
-    model, batch = _model(), _batch(make(_CLASSES), step=0)
-    make(_CLASSES).loss(model, batch).loss.backward()  # type: ignore[no-untyped-call]
+    algorithm, model = make(_TASK), _model()
+    algorithm.loss(model, _batch(algorithm, step=0)).loss.backward()  # type: ignore[no-untyped-call]
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None and bool(torch.isfinite(parameter.grad).all()), f"no gradient at {name}"
 
 
 def check_targets_carry_no_gradient(make: Maker) -> None:
     """No gradient flows into the teacher, nor into a weak view that serves a strong one as its target."""
-    algorithm, teacher = make(_CLASSES), _model(seed=1)
+    algorithm, teacher = make(_TASK), _model(seed=1)
     batch = _batch(algorithm, step=0, teacher=teacher)
-    for view in batch.views:
+    for view in batch.unlabelled:
         view.requires_grad_()
     algorithm.loss(_sure(_model()), batch).loss.backward()  # type: ignore[no-untyped-call]
     assert all(parameter.grad is None for parameter in teacher.parameters()), "the teacher is trained"
-    if "strong" in algorithm.views:
-        weak = [view for name, view in zip(algorithm.views, batch.views, strict=True) if name == "weak"]
+    names = algorithm.views.unlabelled
+    if "strong" in names:
+        weak = [view for name, view in zip(names, batch.unlabelled, strict=True) if name == "weak"]
         assert all(view.grad is None or not view.grad.any() for view in weak), "a gradient flows through a target"
 
 
 def check_state_brings_it_back(make: Maker) -> None:
     """An algorithm that is stopped, written to bytes and loaded goes on exactly as one that was not."""
-    whole, first, second = make(_CLASSES), make(_CLASSES), make(_CLASSES)
-    expected = [_step(whole, step) for step in range(6)][-1]
+    whole, first, second = make(_TASK), make(_TASK), make(_TASK)
+    expected = [_outcome(whole, step).loss for step in range(6)][-1]
     for step in range(3):
-        _step(first, step)
+        _outcome(first, step)
     second.load_state(load(save({name: value.contiguous() for name, value in first.state().items()})))
-    found = [_step(second, step) for step in range(3, 6)][-1]
+    found = [_outcome(second, step).loss for step in range(3, 6)][-1]
     assert torch.equal(expected, found), f"the loss is {found} after loading, {expected} without"
     for name, value in whole.state().items():
         assert torch.equal(value, second.state()[name]), f"state '{name}' differs after loading"
+
+
+def check_state_is_changed_in_place(make: Maker) -> None:
+    """Steps and loading write into the tensors that were there from the beginning: a recorded step knows no others."""
+    algorithm = make(_TASK)
+    before = {name: value.data_ptr() for name, value in algorithm.state().items()}
+    for step in range(2):
+        _outcome(algorithm, step)
+    algorithm.load_state({name: value.clone() for name, value in algorithm.state().items()})
+    after = {name: value.data_ptr() for name, value in algorithm.state().items()}
+    moved = [name for name in before if after.get(name) != before[name]]
+    assert not moved and set(after) == set(before), f"{moved or set(after) ^ set(before)} are not changed in place"
+
+
+def check_no_value_is_looked_at(make: Maker) -> None:
+    """It runs where tensors have a shape but no values, and keeps its state on the task's device.
+
+    So nothing is copied to the host, and no branch depends on a value.
+    """
+    algorithm = make(replace(_TASK, device=_META))
+    astray = [name for name, value in algorithm.state().items() if value.device != _META]
+    assert not astray, f"state {astray} is not on the task's device"
+    model = _model().to(_META)
+    try:
+        for step in range(2):
+            algorithm.loss(model, _without_values(_batch(algorithm, step=step))).loss.backward()  # type: ignore[no-untyped-call]
+    except RuntimeError as error:
+        raise AssertionError(f"a value of a tensor was looked at: {error}") from error
+
+
+def check_step_may_be_a_tensor(make: Maker) -> None:
+    """The number of the step as a tensor gives what it gives as a plain number."""
+    one, other = make(_TASK), make(_TASK)
+    for step in range(2):
+        batch = _batch(other, step=step)
+        tensors = {name: replace(getattr(batch, name), step=torch.tensor(step)) for name in ("key", "labelled_key")}
+        found, expected = other.loss(_model(), replace(batch, **tensors)).loss, _outcome(one, step).loss
+        assert torch.equal(found, expected), f"the loss is {found} where the step is a tensor, {expected} where not"
+
+
+def check_ranks_do_what_one_does(make: Maker) -> None:
+    """Two ranks with half of the batch each: the mean of their gradients, and their state, are those of the whole."""
+    alone, ranks = make(_TASK), [make(_TASK) for _ in range(_RANKS)]
+    for step in range(4):
+        whole = _batch(alone, step=step)
+        expected = _gradient(alone, whole)
+        found = torch.stack(_in_ranks(lambda group, whole=whole: _gradient(ranks[group.rank], _share(whole, group))))
+        apart = float((found.mean(dim=0) - expected).abs().max() / expected.abs().max().clamp_min(1e-6))
+        assert apart < 1e-4, f"at step {step} the gradient of {_RANKS} ranks differs by {apart:.2g} of the largest"
+        for rank in ranks:
+            for name, value in alone.state().items():
+                same = torch.allclose(value, rank.state()[name], rtol=1e-5, atol=1e-7)
+                assert same, f"state '{name}' differs between one rank and {_RANKS}"
 
 
 def check_global_generator_is_untouched(make: Maker) -> None:
     """The algorithm draws nothing from torch's global generator, and its loss does not depend on it."""
     torch.manual_seed(1)
     before = torch.get_rng_state()
-    one = _step(make(_CLASSES), 0)
+    one = _outcome(make(_TASK), 0).loss
     assert torch.equal(before, torch.get_rng_state()), "torch's global generator was used"
     torch.manual_seed(2)
-    assert torch.equal(one, _step(make(_CLASSES), 0)), "the loss depends on torch's global generator"
+    assert torch.equal(one, _outcome(make(_TASK), 0).loss), "the loss depends on torch's global generator"
 
 
 def check_labels_alone_are_enough(make: Maker) -> None:
-    """A batch without unlabelled images has a finite loss that trains the model."""
-    model, algorithm = _model(), make(_CLASSES)
+    """A batch without unlabelled images has a finite loss that trains the model, and leaves finite statistics."""
+    model, algorithm = _model(), make(_TASK)
     loss = algorithm.loss(model, _batch(algorithm, step=0, unlabelled=0)).loss
     loss.backward()  # type: ignore[no-untyped-call]
     assert bool(torch.isfinite(loss)), f"the loss is {loss} without unlabelled images"
     assert any(parameter.grad is not None and bool(parameter.grad.any()) for parameter in model.parameters())
+    for name, value in algorithm.state().items():
+        assert bool(torch.isfinite(value).all()), f"state '{name}' is {value} without unlabelled images"
 
 
 CHECKS: tuple[Callable[[Maker], None], ...] = (
@@ -88,18 +153,90 @@ CHECKS: tuple[Callable[[Maker], None], ...] = (
     check_gradients_reach_the_model,
     check_targets_carry_no_gradient,
     check_state_brings_it_back,
+    check_state_is_changed_in_place,
+    check_no_value_is_looked_at,
+    check_step_may_be_a_tensor,
+    check_ranks_do_what_one_does,
     check_global_generator_is_untouched,
     check_labels_alone_are_enough,
 )
 
 
-def _run(make: Maker, steps: int) -> list[Outcome]:
-    algorithm = make(_CLASSES)
-    return [algorithm.loss(_model(), _batch(algorithm, step=step)) for step in range(steps)]
+class _Board:
+    """Where the ranks of one process put what the others are to see."""
+
+    def __init__(self) -> None:
+        self.places: list[Tensor] = [torch.empty(0)] * _RANKS
+        self.barrier = threading.Barrier(_RANKS, timeout=_PATIENCE)
+
+    def all_of(self, rank: int, value: Tensor) -> list[Tensor]:
+        self.places[rank] = value.detach()
+        self.barrier.wait()
+        seen = list(self.places)
+        self.barrier.wait()  # nobody writes again before all have read
+        return seen
 
 
-def _step(algorithm: Algorithm, step: int) -> Tensor:
-    return algorithm.loss(_model(), _batch(algorithm, step=step)).loss.detach()
+@dataclass(frozen=True)
+class _InThreads:
+    """A Group whose ranks are threads."""
+
+    board: _Board
+    rank: int
+    ranks: int = _RANKS
+
+    def mean(self, value: Tensor) -> Tensor:
+        mean = torch.stack(self.board.all_of(self.rank, value)).mean(dim=0)
+        return value + (mean - value).detach()
+
+    def gather(self, value: Tensor) -> Tensor:
+        return torch.cat(self.board.all_of(self.rank, value))
+
+    def wrap(self, network: nn.Module) -> nn.Module:
+        return network
+
+
+def _in_ranks(work: Callable[[Group], Tensor]) -> list[Tensor]:
+    """What the ranks give, in their order; a rank that fails takes the others with it."""
+    board = _Board()
+
+    def guarded(rank: int) -> Tensor:
+        try:
+            return work(_InThreads(board, rank))
+        except BaseException:
+            board.barrier.abort()
+            raise
+
+    with ThreadPoolExecutor(_RANKS) as threads:
+        tasks = [threads.submit(guarded, rank) for rank in range(_RANKS)]
+    failures = [error for error in (task.exception() for task in tasks) if error]
+    for error in sorted(failures, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
+        raise AssertionError(f"the ranks do not call the group alike: {error!r}") from error
+    return [task.result() for task in tasks]
+
+
+def _share(whole: Batch, group: Group) -> Batch:
+    """A rank's slice of a global batch."""
+    return replace(
+        whole,
+        labelled=tuple(own_slice(view, group) for view in whole.labelled),
+        labels=own_slice(whole.labels, group),
+        unlabelled=tuple(own_slice(view, group) for view in whole.unlabelled),
+        labelled_key=whole.labelled_key.of(own_slice(whole.labelled_key.images, group)),
+        key=whole.key.of(own_slice(whole.key.images, group)),
+        group=group,
+    )
+
+
+def _gradient(algorithm: Algorithm, batch: Batch) -> Tensor:
+    model = _model()
+    algorithm.loss(model, batch).loss.backward()  # type: ignore[no-untyped-call]
+    gradients = [parameter.grad for parameter in model.parameters()]
+    return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None])
+
+
+def _outcome(algorithm: Algorithm, step: int) -> Outcome:
+    return algorithm.loss(_model(), _batch(algorithm, step=step))
 
 
 def _model(seed: int = 0) -> nn.Sequential:
@@ -109,7 +246,7 @@ def _model(seed: int = 0) -> nn.Sequential:
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in network.parameters():
-            parameter.copy_(torch.randn(parameter.shape, generator=generator))
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) / 4)
     return network
 
 
@@ -117,19 +254,43 @@ def _sure(network: nn.Sequential) -> nn.Sequential:
     """The same network, sure enough of itself to pass any threshold."""
     with torch.no_grad():
         for parameter in network.parameters():
-            parameter.mul_(20)
+            parameter.mul_(100)
     return network
 
 
 def _batch(
     algorithm: Algorithm, *, step: int, unlabelled: int = _UNLABELLED, teacher: nn.Module | None = None
 ) -> Batch:
+    """The whole batch of a step; its images come round again after a few steps."""
     generator = torch.Generator().manual_seed(step)
-    shape = (3, _SIDE, _SIDE)
+
+    def images(count: int) -> Tensor:
+        return torch.randn((count, 3, _SIDE, _SIDE), generator=generator)
+
     return Batch(
-        labelled=torch.randn((_LABELLED, *shape), generator=generator),
+        labelled=tuple(images(_LABELLED) for _ in algorithm.views.labelled),
         labels=torch.arange(_LABELLED) % _CLASSES,
-        views=tuple(torch.randn((unlabelled, *shape), generator=generator) for _ in algorithm.views),
-        key=Key(0, step, torch.arange(unlabelled)),
+        unlabelled=tuple(images(unlabelled) for _ in algorithm.views.unlabelled),
+        labelled_key=Key(0, step, torch.arange(_LABELLED)),
+        key=Key(0, step, (torch.arange(unlabelled) + step * _UNLABELLED) % _IMAGES),
         teacher=teacher or _sure(_model(seed=1)),
+        progress=torch.tensor(step / 10),
+    )
+
+
+def _without_values(batch: Batch) -> Batch:
+    """A batch of the same shapes; even the number of the step is unknown."""
+
+    def key(known: Key) -> Key:
+        return Key(known.seed, torch.tensor(0, device=_META), known.images.to(_META))
+
+    return replace(
+        batch,
+        labelled=tuple(view.to(_META) for view in batch.labelled),
+        labels=batch.labels.to(_META),
+        unlabelled=tuple(view.to(_META) for view in batch.unlabelled),
+        labelled_key=key(batch.labelled_key),
+        key=key(batch.key),
+        teacher=_model(seed=1).to(_META),
+        progress=batch.progress.to(_META),
     )

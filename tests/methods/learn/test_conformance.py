@@ -1,44 +1,100 @@
 """Every algorithm of ours passes what a stranger's must, and the checks catch one that does not."""
 
+from dataclasses import dataclass
+
 import pytest
 import torch
 
 from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.methods.learn.algorithm import ALGORITHMS, make_algorithm
-from seedbed.methods.learn.fixmatch import FixMatch
-from seedbed.methods.learn.steady import Steady
+from seedbed.methods.learn.algorithms.fixmatch import FixMatch
+from seedbed.methods.learn.algorithms.steady import Steady
+from seedbed.methods.learn.task import Task
 from seedbed.testing import algorithms
+
+TASK = Task(classes=3, images=20)
 
 
 @pytest.mark.parametrize("check", algorithms.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", list(ALGORITHMS))
 def test_ours_conform(name, check):
-    check(lambda classes: make_algorithm(name, classes, {}))
+    check(lambda task: make_algorithm(name, task, {}))
 
 
 def test_aligned_guesses_conform():
-    algorithms.check_algorithm(lambda classes: Steady(classes, align=1.0, threshold=0.5))
+    algorithms.check_algorithm(lambda task: Steady(task, align=1.0, threshold=0.5))
 
 
-class Leaky(FixMatch):
+class Changed(FixMatch):
+    """FixMatch whose loss something is done to."""
+
     def loss(self, model, batch):
         outcome = super().loss(model, batch)
-        return type(outcome)(outcome.loss + model(batch.views[0]).softmax(dim=1).max(), outcome.metrics)
+        return type(outcome)(self.changed(outcome.loss, model, batch), outcome.metrics)
 
 
-class Forgetful(FixMatch):
+class Leaky(Changed):
+    def changed(self, loss, model, batch):
+        return loss + model(batch.unlabelled[0]).softmax(dim=1).max()
+
+
+class Forgetful(Changed):
     steps = 0
 
-    def loss(self, model, batch):
+    def changed(self, loss, model, batch):
         self.steps += 1
-        outcome = super().loss(model, batch)
-        return type(outcome)(outcome.loss * self.steps, outcome.metrics)
+        return loss * self.steps
 
 
-class Dicing(FixMatch):
-    def loss(self, model, batch):
-        outcome = super().loss(model, batch)
-        return type(outcome)(outcome.loss * torch.rand(()), outcome.metrics)
+class Dicing(Changed):
+    def changed(self, loss, model, batch):
+        return loss * torch.rand(())
+
+
+class Looking(Changed):
+    def changed(self, loss, model, batch):
+        return loss if loss > 1 else 2 * loss
+
+
+@dataclass
+class Counting(Changed):
+    """Counts its steps, by a new tensor for each number."""
+
+    kept = ("steps",)
+
+    def __post_init__(self):
+        self.steps = torch.zeros((), device=self.task.device)
+
+    def changed(self, loss, model, batch):
+        self.steps = self.steps + 1
+        return loss
+
+
+@dataclass
+class AtHome(Counting):
+    """Keeps its state on the CPU, whatever the task's device."""
+
+    def __post_init__(self):
+        self.steps = torch.zeros(())
+
+
+class PlainSteps(Changed):
+    def changed(self, loss, model, batch):
+        return loss * (2 if isinstance(batch.key.step, torch.Tensor) else 1)
+
+
+class Lonely(Changed):
+    """Divides by a mean of its own slice."""
+
+    def changed(self, loss, model, batch):
+        return loss / model(batch.labelled[0]).softmax(dim=1).square().mean()
+
+
+class Astray(Changed):
+    """Only one rank asks for the mean."""
+
+    def changed(self, loss, model, batch):
+        return batch.group.mean(loss) if batch.group.rank == 0 and batch.group.ranks > 1 else loss
 
 
 @pytest.mark.parametrize(
@@ -47,6 +103,11 @@ class Dicing(FixMatch):
         (Leaky, algorithms.check_targets_carry_no_gradient),
         (Forgetful, algorithms.check_state_brings_it_back),
         (Dicing, algorithms.check_global_generator_is_untouched),
+        (Looking, algorithms.check_no_value_is_looked_at),
+        (Counting, algorithms.check_state_is_changed_in_place),
+        (AtHome, algorithms.check_no_value_is_looked_at),
+        (PlainSteps, algorithms.check_step_may_be_a_tensor),
+        (Lonely, algorithms.check_ranks_do_what_one_does),
     ],
 )
 def test_the_checks_catch_a_bad_algorithm(make, check):
@@ -54,8 +115,14 @@ def test_the_checks_catch_a_bad_algorithm(make, check):
         check(make)
 
 
+def test_ranks_that_do_not_call_the_group_alike_are_caught(monkeypatch):
+    monkeypatch.setattr(algorithms, "_PATIENCE", 0.2)
+    with pytest.raises(AssertionError, match="alike"):
+        algorithms.check_ranks_do_what_one_does(Astray)
+
+
 def test_an_unknown_name_or_option_is_answered_with_the_near_matches():
     with pytest.raises(NotFound, match="fixmatch"):
-        make_algorithm("fixmach", 3, {})
+        make_algorithm("fixmach", TASK, {})
     with pytest.raises(InvalidInput, match="threshold"):
-        make_algorithm("fixmatch", 3, {"treshold": 0.5})
+        make_algorithm("fixmatch", TASK, {"treshold": 0.5})
