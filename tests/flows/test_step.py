@@ -64,9 +64,9 @@ def test_every_mistake_in_parameters_is_told_at_once() -> None:
         tiny.check_params({"rate": -1, "ronds": 5, "rounds": "many"})
     told = "\n".join(caught.value.problems)
     assert len(caught.value.problems) == 3
-    assert "'rate' is -1: input should be greater than 0" in told
+    assert "'rate' is -1; it must be a number above 0." in told
     assert "'ronds' is not a parameter. Did you mean 'rounds'?" in told
-    assert "'rounds' is 'many'" in told
+    assert "'rounds' is 'many'; it must be a whole number." in told
 
 
 def test_a_missing_parameter_is_told_with_what_it_means() -> None:

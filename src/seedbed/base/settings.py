@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from seedbed.base.errors import InvalidInput
-from seedbed.base.registry import near_matches
+from seedbed.base.mistakes import sentences_of
 
 _PREFIX = "SEEDBED_"
 # variables of the command line, the client and the benchmarks, not of the service
@@ -60,7 +60,8 @@ def load_settings(flags: dict[str, Any] | None = None, environ: dict[str, str] |
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
-        raise InvalidInput("The settings cannot be used.", problems=[_sentence(e) for e in error.errors()]) from None
+        problems = sentences_of(error.errors(), Settings.model_fields, noun="a setting")
+        raise InvalidInput("The settings cannot be used.", problems=problems) from None
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -70,10 +71,3 @@ def _from_file(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{path} is not valid TOML: {error}.") from None
-
-
-def _sentence(error: Any) -> str:
-    name = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
-        return f"'{name}' is not a setting. {near_matches(name, list(Settings.model_fields))}"
-    return f"{name}: {error['msg']} (given: {error['input']!r})"

@@ -16,8 +16,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.mistakes import sentences_of
 from seedbed.base.resources import Resources, parse_size
-from seedbed.flows.step import sentence_of
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
 
@@ -95,7 +95,7 @@ def parse_jobs(text: str, *, where: str = "the job file") -> list[JobSpec]:
             specs.append(_JobTable.model_validate(table).spec())
         except ValidationError as error:
             prefix = f"job {number}: " if len(tables) > 1 else ""
-            found = [sentence_of(dict(one), _JobTable, noun="a field of a job") for one in error.errors()]
+            found = sentences_of(error.errors(), _JobTable.model_fields, noun="a field of a job")
             problems += [f"{prefix}{problem}" for problem in found]
     if problems:
         raise InvalidInput(f"{where} cannot be used.", problems=problems)

@@ -19,6 +19,7 @@ from typing import Any, Union
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from seedbed.base.errors import InvalidInput
+from seedbed.base.mistakes import sentences_of
 from seedbed.base.registry import near_matches
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
@@ -94,7 +95,7 @@ class Step:
         try:
             self.params.model_validate(dict(given))
         except ValidationError as error:
-            return [sentence_of(dict(problem), self.params) for problem in error.errors()]
+            return sentences_of(error.errors(), self.params.model_fields)
         return []
 
     def inputs_problems(self, given: Mapping[str, str]) -> list[str]:
@@ -198,17 +199,3 @@ def _members(hint: Any) -> tuple[Any, ...]:
     if typing.get_origin(hint) in (Union, types.UnionType):
         return typing.get_args(hint)
     return (hint,)
-
-
-def sentence_of(problem: Mapping[str, Any], model: type[BaseModel], *, noun: str = "a parameter") -> str:
-    """One of pydantic's findings as a sentence for people."""
-    place = ".".join(str(part) for part in problem["loc"])
-    known = {field.alias or name: field for name, field in model.model_fields.items()}
-    if problem["type"] == "extra_forbidden":
-        return f"'{place}' is not {noun}. {near_matches(place, list(known))}"
-    if problem["type"] == "missing" and place in known:
-        return f"'{place}' is missing: {known[place].description or 'it has no default'}"
-    message = str(problem["msg"]).removeprefix("Value error, ").rstrip(".")
-    if not place:
-        return f"{message}."
-    return f"'{place}' is {problem['input']!r}: {message[:1].lower()}{message[1:]}."

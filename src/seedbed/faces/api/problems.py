@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from seedbed.base.errors import InvalidInput, NotFound, SeedbedError, TooLarge, family
 from seedbed.base.ids import new_id
+from seedbed.base.mistakes import allowed_by, shown
 
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
@@ -138,8 +139,8 @@ def _sentence(mistake: Mapping[str, Any]) -> str:
     if mistake["type"] == "json_invalid":
         place = f"body, character {loc[-1]}"
     given = mistake.get("input")
-    shown = "" if given is None or isinstance(given, dict | list) else f" (given: {_short(given)})"
-    return f"{place}: {_readable(mistake)}{shown}"
+    said = "" if given is None or isinstance(given, dict | list) else f" (given: {shown(given)})"
+    return f"{place}: {_readable(mistake)}{said}"
 
 
 def _readable(mistake: Mapping[str, Any]) -> str:
@@ -147,12 +148,8 @@ def _readable(mistake: Mapping[str, Any]) -> str:
         return f"this is not JSON: {mistake.get('ctx', {}).get('error', '')}"
     if mistake["type"] == "extra_forbidden":
         return "there is no such field"
-    return str(mistake["msg"])
-
-
-def _short(value: object) -> str:
-    text = ascii(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    allowed = allowed_by(mistake)
+    return f"it must be {allowed}" if allowed else str(mistake["msg"])
 
 
 _CODES = {member.status: member.code for member in reversed(family())}

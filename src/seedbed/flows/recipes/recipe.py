@@ -7,7 +7,8 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from seedbed.base.errors import InvalidInput
-from seedbed.flows.step import Params, sentence_of
+from seedbed.base.mistakes import sentences_of
+from seedbed.flows.step import Params
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
 
@@ -47,7 +48,7 @@ class Recipe:
         try:
             return self.params.model_validate(dict(given))
         except ValidationError as error:
-            problems = [sentence_of(dict(problem), self.params) for problem in error.errors()]
+            problems = sentences_of(error.errors(), self.params.model_fields)
             raise InvalidInput(f"The parameters of recipe '{self.name}' cannot be used.", problems=problems) from None
 
 
