@@ -1,9 +1,11 @@
 """The algorithms that a training can name, known without loading one."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 
 from seedbed.base.registry import near_matches
 from seedbed.flows.unloaded import about, options_of, rows_of
+from seedbed.methods.learn.settings import TrainSettings
 
 _WHERE = ("seedbed.methods.learn.algorithm", "ALGORITHMS")
 
@@ -26,6 +28,7 @@ def algorithm_problems(name: str, options: Iterable[str]) -> Iterator[str]:
         yield f"algorithm is '{name}', which does not exist. {near_matches(name, known)}"
         return
     has = options_of(known[name])
+    settings = [field.name for field in fields(TrainSettings)]
     for option in options:
         if option not in has:
-            yield f"options: '{option}' is not an option of {name}. {near_matches(option, has)}"
+            yield f"options: '{option}' is not an option of {name}. {near_matches(option, [*has, *settings])}"

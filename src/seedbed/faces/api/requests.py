@@ -170,10 +170,16 @@ class TrainAsked(Asked):
     project: Ref = ""
     test_share: float = Field(0.3, gt=0, lt=1, description="Share of the labels that is held out for the test.")
     group: Text = Field("", description="A column of the data set: what shares its value is never split by the test.")
-    params: dict[str, Any] = Field(default_factory=dict, examples=[{"steps": 400}])
+    labels_per_class: int = Field(0, ge=0, description="Labels of each class that are used; 0: all that there are.")
+    params: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Parameters of the step train, whose defaults hold for the rest.",
+        examples=[{"algorithm": "fixmatch", "steps": 400}],
+    )
     seed: int = Field(0, ge=0)
     cls: JobClass = JobClass.TE
-    resources: ResourcesAsked | None = None
+    nodes: int = Field(1, ge=1, le=1_000_000, description="Machines; more than one is refused so far.")
+    resources: ResourcesAsked | None = Field(None, description="Several GPUs train with as many ranks.")
 
 
 class PredictAsked(Asked):

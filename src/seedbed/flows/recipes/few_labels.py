@@ -8,18 +8,21 @@ from pydantic import Field, model_validator
 
 from seedbed.base.files import expanded
 from seedbed.flows.recipes.recipe import Line, Recipe, RecipeParams
+from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.jobs.spec import JobSpec
+
+SIZE = TrainSettings().size
 
 
 class LearningParams(RecipeParams):
     """How it is trained and judged."""
 
-    labels_per_class: int = Field(8, ge=1, description="Labels per class that are taken from the hidden truth.")
+    labels_per_class: int = Field(8, ge=0, description="Labels per class taken from the hidden truth; 0: all.")
     test_share: float = Field(0.3, gt=0, lt=1, description="Share of the known images held out for the test.")
     group: str = Field("", description="Column whose groups (plant, plot, day) stay on one side.")
     folds: int = Field(0, ge=0, description="Test on one of so many equal parts, whatever test_share says; 0: do not.")
     fold: int = Field(0, ge=0, description="Which of the folds is held out, counted from 0.")
-    size: int = Field(64, ge=8, le=1024, description="Side of the images in pixels.")
+    size: int = Field(SIZE, ge=8, le=1024, description="Side of the images in pixels.")
     train: dict[str, Any] = Field(default_factory=dict, description="Parameters of the train step.")
 
 

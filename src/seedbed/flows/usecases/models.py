@@ -21,7 +21,9 @@ from seedbed.flows.kinds.labels import Labels, read_labels
 from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE, Download, Model
 from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
+from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.flows.recipes.recipe import Recipe, RecipeParams, in_a_name
+from seedbed.flows.training import refuse_nodes, with_ranks
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.pages import may_see
@@ -60,6 +62,8 @@ class Models:
         group: str = "",
         folds: int = 0,
         fold: int = 0,
+        labels_per_class: int = 0,
+        nodes: int = 1,
         cls: JobClass = JobClass.TE,
         resources: Resources | None = None,
         by: Identity,
@@ -67,8 +71,11 @@ class Models:
         """Train on a data set with a labels bundle, or with a project's data set and labels; tested and exported.
 
         A share of the labels is held out for the test and not used in training; with `group`, the images of one group
-        (a column of the data set, such as the plant) all stay on one side; with `folds`, the part number `fold`.
+        (a column of the data set, such as the plant) all stay on one side; with `folds`, the part number `fold`. Of
+        the rest all are used, or `labels_per_class`. Resources with several GPUs train with as many ranks.
         """
+        refuse_nodes(nodes)
+        params, resources = with_ranks(params or {}, resources)
         place = self._projects.get(project, by=by) if project else None
         by.require(Role.TRAINER, place.id if place else "")
         data = data_ref or (place.data if place else "")
@@ -83,14 +90,15 @@ class Models:
                 "name": in_a_name(place.name if place else self._bundles.show(data, by=by).name),
                 "project": place.id if place else "",
                 "data": data,
-                "labels": given,
+                "truth" if labels_per_class else "labels": given,
+                "labels_per_class": labels_per_class,
                 "test_share": test_share,
                 "group": group,
                 "folds": folds,
                 "fold": fold,
-                "size": (params or {}).get("size", 64),
+                "size": params.get("size", SIZE),
                 "seed": seed,
-                "train": dict(params or {}),
+                "train": dict(params),
             }
             return self._start("few-labels", settings, by, partial(_as_chosen, cls, resources), drafts)
 

@@ -1,4 +1,4 @@
-"""`seedbed train`, `predict` and `demo`."""
+"""`seedbed predict`, `recipe` and `demo`; `train` has a module of its own."""
 
 import csv
 import io
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.errors import InvalidInput
 from seedbed.base.files import write_atomically
 from seedbed.faces.cli.commands.jobs import finish
+from seedbed.faces.cli.commands.results import say_how_to_get
+from seedbed.faces.cli.commands.train import train
 from seedbed.faces.cli.fetching import fetch, files_in, refuse_to_overwrite
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Detach, Json, Params, Project, values
-from seedbed.faces.cli.output import note, say, show_json, show_table
+from seedbed.faces.cli.output import note, show_json, show_table
 from seedbed.faces.cli.session import Session, session
 
 if TYPE_CHECKING:
@@ -30,36 +32,9 @@ def add_to(app: typer.Typer) -> None:
     app.command()(demo)
 
 
-def train(
-    data: Annotated[str, typer.Argument(help="A data set; else the project's.")] = "",
-    labels: Annotated[
-        str, typer.Option(help="A CSV file (columns file and class) or a labels bundle; else the project's labels.")
-    ] = "",
-    project: Annotated[str, typer.Option(help="A project whose data set and labels are taken.")] = "",
-    test_share: Annotated[float, typer.Option(help="Share of the labels that is held out for the test.")] = 0.3,
-    group: Annotated[
-        str,
-        typer.Option(help="A column of the data set: images that share its value are tested or learnt, never both."),
-    ] = "",
-    param: Params = None,
-    seed: Annotated[int, typer.Option(help="Every random draw derives from it.")] = 0,
-    cls: Annotated[str, typer.Option("--class", help="te (trial and error) or be (best effort).")] = "te",
-    detach: Detach = False,
-    as_json: Json = False,
-) -> None:
-    """Train a model on a few labels and the unlabelled rest; it is evaluated and exported."""
-
-    with session() as here:
-        fields: dict[str, Any] = {"project": project, "seed": seed, "cls": cls.lower(), "group": group}
-        fields |= {"test_share": test_share, **_labels(here, labels, project)}
-        jobs = here.client.models.train(data, params=values(param, "--param"), **fields)
-        ended = finish(here, jobs, detach=detach, as_json=as_json)
-        _say_how_to_get(ended, quiet=as_json or detach)
-
-
 def predict(
     model: Annotated[str, typer.Argument(help="A model.")],
-    what: Annotated[str, typer.Argument(help="A data set, a folder of images, or one image file.")],
+    what: Annotated[str, typer.Argument(help="A data set, a folder or archive of images, or one image file.")],
     out: Annotated[Path | None, typer.Option(help="Write the predictions into this CSV file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over the file if it is there.")] = False,
     project: Project = "",
@@ -85,7 +60,7 @@ def predict(
         ended = finish(here, jobs, detach=detach, as_json=as_json)
         if out:
             _write_predictions(here, ended, out, force=force, quiet=as_json)
-        _say_how_to_get(ended, quiet=as_json or detach)
+        say_how_to_get(ended, quiet=as_json or detach)
 
 
 def recipe(
@@ -120,30 +95,12 @@ def demo(
         HEAVY.get("serve")({"port": port})
 
 
-_FILES_OF = {"download": "model's files", "predictions": "predictions"}
 _IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif"}
-
-
-def _labels(here: Session, labels: str, project: str) -> dict[str, str]:
-    """A CSV of this machine goes over as an upload, also within one process; anything else is a bundle."""
-    if not labels.lower().endswith(".csv"):
-        return {"labels": labels}
-    path = Path(labels).expanduser()
-    if not path.is_file():
-        raise NotFound(f"There is no file {path}.", hint="--labels takes a CSV file or the name of a labels bundle.")
-    return {"labels_upload": here.client.data.upload(path, project=project)["upload"]}
 
 
 def _whole_path(value: Any) -> Any:
     is_file = isinstance(value, str) and value.lower().endswith(".csv")
     return str(Path(value).expanduser().resolve()) if is_file else value
-
-
-def _say_how_to_get(jobs: "Sequence[Job]", *, quiet: bool) -> None:
-    for job in () if quiet else jobs:
-        for output, uuid in job["outputs"].items():
-            if output in _FILES_OF:
-                say(f"Get the {_FILES_OF[output]}: seedbed store get {uuid} FOLDER")
 
 
 def _write_predictions(here: Session, jobs: "Sequence[Job]", out: Path, *, force: bool, quiet: bool) -> None:

@@ -1,0 +1,152 @@
+"""`seedbed train`: every setting of a training, with the defaults that the method has."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.faces.cli.commands.jobs import finish
+from seedbed.faces.cli.commands.results import say_how_to_get
+from seedbed.faces.cli.options import Detach, Json, values
+from seedbed.faces.cli.session import Session, session
+from seedbed.methods.learn.settings import Strength, TrainSettings
+
+_DEFAULTS = TrainSettings()
+_FIELDS = {field.name for field in fields(TrainSettings)} - {"classes"}
+_PARTS = {"augment": {field.name for field in fields(Strength)}}
+
+
+def _setting(name: str, help: str) -> Any:
+    """An option that shows the method's own default, and is not sent when it is not given."""
+    default = getattr(_DEFAULTS, name)
+    return typer.Option(help=f"{help} [default: {default}]", show_default=False)
+
+
+def train(
+    data: Annotated[str, typer.Argument(help="A data set; else --data, else the project's.")] = "",
+    data_option: Annotated[str, typer.Option("--data", help="The same, as an option.")] = "",
+    labels: Annotated[
+        str, typer.Option(help="A CSV file (columns file and class) or a labels bundle; else the project's labels.")
+    ] = "",
+    project: Annotated[str, typer.Option(help="A project whose data set and labels are taken.")] = "",
+    labels_per_class: Annotated[
+        int, typer.Option(min=0, help="Use so many labels of each class, chosen by seed; 0: all that there are.")
+    ] = 0,
+    test_share: Annotated[float, typer.Option(help="Share of the labels that is held out for the test.")] = 0.3,
+    group: Annotated[
+        str,
+        typer.Option(help="A column of the data set: images that share its value are tested or learnt, never both."),
+    ] = "",
+    algorithm: Annotated[str | None, _setting("algorithm", "See: seedbed list algorithms.")] = None,
+    backbone: Annotated[
+        str | None, _setting("start", "The network and its weights; see: seedbed list backbones; or any timm name.")
+    ] = None,
+    weights: Annotated[
+        Literal["pretrained", "none"] | None, _setting("weights", "Where training starts; none: from scratch.")
+    ] = None,
+    size: Annotated[int | None, _setting("size", "Side of the images in pixels.")] = None,
+    steps: Annotated[int | None, _setting("steps", "How long to train, unless --epochs is given.")] = None,
+    epochs: Annotated[
+        float | None, _setting("epochs", "How long, as passes over the unlabelled images; 0: --steps holds.")
+    ] = None,
+    lr: Annotated[float | None, _setting("learning_rate", "The highest learning rate.")] = None,
+    batch: Annotated[int | None, _setting("labelled_batch", "Labelled images of a step.")] = None,
+    unlabelled_batch: Annotated[int | None, _setting("unlabelled_batch", "Unlabelled images of a step.")] = None,
+    values_: Annotated[
+        str,
+        typer.Option(
+            "--values",
+            help="Of ordered classes: none=0,low=10,high=50; or 0,10,50 where numbers are in their names.",
+        ),
+    ] = "",
+    gpus: Annotated[int, typer.Option(min=0, help="GPUs to train on, with a process each; 0: none is asked for.")] = 0,
+    ranks: Annotated[int | None, _setting("ranks", "Processes that train together; as many as --gpus.")] = None,
+    nodes: Annotated[int, typer.Option(min=1, help="Machines; only one so far.")] = 1,
+    scaling: Annotated[
+        Literal["weak", "strong"] | None,
+        _setting("scaling", "Of ranks; weak: batches per rank, rate times ranks; strong: batches and rate in all."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", "--param", "-p", help="NAME=VALUE for any other setting, part of it, or algorithm's option."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Every random draw derives from it.")] = 0,
+    cls: Annotated[str, typer.Option("--class", help="te (trial and error) or be (best effort).")] = "te",
+    detach: Detach = False,
+    as_json: Json = False,
+) -> None:
+    """Train a model on a few labels and the unlabelled rest; it is evaluated and exported.
+
+    Every setting has a default; what they are good for is in docs/training.md.
+    """
+    if data and data_option:
+        raise InvalidInput(f"The data set is given twice: '{data}' and --data '{data_option}'.", hint="Leave one out.")
+    named = {
+        "algorithm": algorithm,
+        "start": backbone,
+        "weights": weights,
+        "size": size,
+        "steps": steps,
+        "epochs": epochs,
+        "learning_rate": lr,
+        "labelled_batch": batch,
+        "unlabelled_batch": unlabelled_batch,
+        "values": read_values(values_) if values_ else None,
+        "ranks": ranks,
+        "scaling": scaling,
+    }
+    params = settings_from(values(set_, "--set"), {name: value for name, value in named.items() if value is not None})
+    with session() as here:
+        asked: dict[str, Any] = {"project": project, "seed": seed, "cls": cls.lower(), "group": group}
+        asked |= {"test_share": test_share, "labels_per_class": labels_per_class, "nodes": nodes}
+        asked |= _labels(here, labels, project)
+        if gpus:
+            asked["resources"] = {"cpus": 0, "memory": 0, "gpus": gpus}
+        jobs = here.client.models.train(data or data_option, params=params, **asked)
+        ended = finish(here, jobs, detach=detach, as_json=as_json)
+        say_how_to_get(ended, quiet=as_json or detach)
+
+
+def settings_from(free: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the train step: NAME is a setting, PART.NAME a part of one, and else an option of the algorithm."""
+    if twice := sorted(free.keys() & named.keys()):
+        raise InvalidInput(f"{', '.join(twice)} is given twice, as an option and with --set.", hint="Leave one out.")
+    params: dict[str, Any] = dict(named)
+    for name, value in free.items():
+        whole, _, part = name.partition(".")
+        if part and part in _PARTS.get(whole, ()):
+            params.setdefault(whole, {})[part] = value
+        elif name in _FIELDS:
+            params[name] = value
+        else:
+            params.setdefault("options", {})[name] = value
+    return params
+
+
+def read_values(text: str) -> list[float] | dict[str, float]:
+    """`0,10,25` or `none=0,low=10,high=25`."""
+    pieces = [piece.strip() for piece in text.split(",")]
+    pairs = [piece.rpartition("=") for piece in pieces]
+    try:
+        if all(equals for _, equals, _ in pairs):
+            return {name.strip(): float(number) for name, _, number in pairs}
+        return [float(piece) for piece in pieces]
+    except ValueError:
+        raise InvalidInput(
+            f"--values is '{text}'; it takes numbers, or a number for each class.",
+            hint="Write 0,10,25,50,100 or none=0,low=10,high=50.",
+        ) from None
+
+
+def _labels(here: Session, labels: str, project: str) -> dict[str, str]:
+    """A CSV of this machine goes over as an upload, also within one process; anything else is a bundle."""
+    if not labels.lower().endswith(".csv"):
+        return {"labels": labels}
+    path = Path(labels).expanduser()
+    if not path.is_file():
+        raise NotFound(f"There is no file {path}.", hint="--labels takes a CSV file or the name of a labels bundle.")
+    return {"labels_upload": here.client.data.upload(path, project=project)["upload"]}

@@ -1,0 +1,61 @@
+"""What can be chosen for a training, and what is wrong with a choice, before anything runs."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from seedbed.base.errors import InvalidInput
+from seedbed.base.mistakes import sentences_of
+from seedbed.base.resources import Resources
+from seedbed.flows.steps.train import TrainParams, Unworkable
+
+_BASE, _EACH = 1 << 30, 2 << 30  # memory of a training: its data, and every rank's own
+_CPUS = 2.0
+UNSET = Resources(cpus=0.0, memory=0)
+
+
+def refuse_nodes(nodes: int) -> None:
+    """No executor has several machines yet, and waiting for them would be for ever."""
+    if nodes > 1:
+        raise InvalidInput(
+            f"nodes is {nodes}; a training runs on one machine, because no executor here has several.",
+            hint="Leave nodes out; several GPUs of one machine are gpus, several processes are ranks.",
+        )
+
+
+def with_ranks(params: Mapping[str, Any], resources: Resources | None) -> tuple[dict[str, Any], Resources | None]:
+    """As many ranks as GPUs where nothing else is said, and room for all ranks where nobody chose it."""
+    chosen = dict(params)
+    if resources and resources.gpus > 1:
+        chosen.setdefault("ranks", resources.gpus)
+    ranks = chosen.get("ranks", 1)
+    if not isinstance(ranks, int) or ranks < 2:
+        return chosen, resources
+    asked = resources or UNSET
+    cpus, memory = asked.cpus or max(_CPUS, float(ranks)), asked.memory or _BASE + ranks * _EACH
+    return chosen, replace(asked, cpus=cpus, memory=memory)
+
+
+def problems_by_field(params: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong with the train step's parameters: field -> sentence; '' has what belongs to none."""
+    try:
+        TrainParams.model_validate(dict(params))
+    except ValidationError as error:
+        found = [pair for problem in error.errors() for pair in _told(dict(problem))]
+        return {field: " ".join(text for name, text in found if name == field) for field, _ in found}
+    return {}
+
+
+def _told(problem: Mapping[str, Any]) -> list[tuple[str, str]]:
+    cause = problem.get("ctx", {}).get("error")
+    if isinstance(cause, Unworkable):
+        return [(_subject(sentence), sentence) for sentence in cause.problems]
+    return [(str(problem["loc"][0]) if problem["loc"] else "", sentences_of([problem], TrainParams.model_fields)[0])]
+
+
+def _subject(sentence: str) -> str:
+    """The field that a sentence begins with."""
+    word = sentence.partition(" ")[0].rstrip(":")
+    return word if word in TrainParams.model_fields else ""

@@ -1,0 +1,64 @@
+"""`seedbed train`: every setting can be given, defaults are the method's, mistakes are sentences."""
+
+from dataclasses import fields
+
+import pytest
+
+from seedbed.base.errors import InvalidInput
+from seedbed.faces.cli.commands.train import read_values, settings_from
+from seedbed.methods.learn.settings import Strength, TrainSettings
+from tests.faces.cli.conftest import Seedbed
+
+
+def test_help_shows_the_defaults_of_the_method(seedbed: Seedbed) -> None:
+    told = " ".join(seedbed("train", "--help").stdout.split())
+    for name in ("algorithm", "start", "size", "steps", "learning_rate", "labelled_batch", "unlabelled_batch"):
+        assert f"[default: {getattr(TrainSettings(), name)}]" in told
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(TrainSettings) if field.name != "classes"])
+def test_every_setting_can_be_given(name: str) -> None:
+    assert settings_from({name: 1}, {}) == {name: 1}
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Strength)])
+def test_every_part_of_the_augmentation_can_be_given(name: str) -> None:
+    assert settings_from({f"augment.{name}": 1}, {}) == {"augment": {name: 1}}
+
+
+def test_any_other_name_is_an_option_of_the_algorithm() -> None:
+    given = settings_from({"threshold": 0.8, "ema": 0.9}, {"algorithm": "fixmatch"})
+    assert given == {"algorithm": "fixmatch", "options": {"threshold": 0.8}, "ema": 0.9}
+
+
+def test_a_setting_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="learning_rate is given twice"):
+        settings_from({"learning_rate": 1}, {"learning_rate": 2})
+
+
+def test_values_of_ordered_classes_are_a_list_or_named() -> None:
+    assert read_values("0, 10,25") == [0, 10, 25]
+    assert read_values("none=0,up to a=b=10") == {"none": 0, "up to a=b": 10}
+    for wrong in ("0,low=10", "none=,low=1", "few"):
+        with pytest.raises(InvalidInput, match="it takes numbers"):
+            read_values(wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--nodes", "2", "--data", "none"], "no executor here has several"),
+        (["one", "--data", "two"], "given twice"),
+        (["--data", "none", "--labels", "none.csv"], "There is no file none.csv"),
+        ([], "There is no data set to train on"),
+    ],
+)
+def test_mistakes_are_sentences(seedbed: Seedbed, given: list[str], said: str) -> None:
+    done = seedbed("train", *given)
+    assert done.returncode != 0 and done.stdout == ""
+    assert said in done.stderr
+
+
+def test_lists_say_what_there_is_to_choose(seedbed: Seedbed) -> None:
+    algorithms = seedbed("list", "algorithms").stdout
+    assert "fixmatch" in algorithms and "supervised" in algorithms

@@ -1,0 +1,61 @@
+"""A training before it runs: what is asked for, what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from seedbed.assets.access.roles import SOLO
+from seedbed.base.errors import InvalidInput
+from seedbed.base.resources import Resources
+from seedbed.flows.platform import Platform
+from seedbed.flows.training import problems_by_field, refuse_nodes, with_ranks
+
+
+def test_several_machines_are_refused_in_a_sentence() -> None:
+    refuse_nodes(1)
+    with pytest.raises(InvalidInput, match="nodes is 2; a training runs on one machine") as caught:
+        refuse_nodes(2)
+    assert "gpus" in caught.value.hint
+
+
+def test_as_many_ranks_as_gpus_unless_somebody_says_otherwise() -> None:
+    four = Resources(cpus=0, memory=0, gpus=4)
+    params, room = with_ranks({"steps": 9}, four)
+    assert params == {"steps": 9, "ranks": 4}
+    assert room == Resources(cpus=4, memory=9 << 30, gpus=4)
+    assert with_ranks({"ranks": 2}, four)[0] == {"ranks": 2}
+
+
+def test_ranks_on_a_cpu_get_a_core_each_and_one_rank_what_the_step_asks_for() -> None:
+    assert with_ranks({"ranks": 3}, None) == ({"ranks": 3}, Resources(cpus=3, memory=7 << 30))
+    assert with_ranks({}, None) == ({}, None)
+    assert with_ranks({"ranks": 3}, Resources(cpus=1.5, memory=5))[1] == Resources(cpus=1.5, memory=5)
+    assert with_ranks({"ranks": "two"}, None) == ({"ranks": "two"}, None)  # the parameters' own check says it better
+
+
+def test_every_mistake_is_told_by_the_field_that_it_is_in() -> None:
+    wrong = problems_by_field({"steps": 0, "learning_rate": -1, "algorithm": "fixmach", "warmup": 2})
+    assert set(wrong) == {"steps", "learning_rate", "algorithm", "warmup"}
+    assert wrong["steps"] == "steps is 0; it must be at least 1."
+    assert "Did you mean 'fixmatch'" in wrong["algorithm"]
+    assert set(problems_by_field({"size": "large", "scaling": "big"})) == {"size", "scaling"}
+    assert set(problems_by_field({"options": {"nothing": 1}})) == {"options"}
+    assert problems_by_field({"steps": 3, "values": {"a": 0, "b": 1}}) == {}
+
+
+def test_a_budget_of_labels_is_drawn_from_those_that_are_given(platform: Platform, leaves: Path, truth: Path) -> None:
+    ingest = platform.data.add(leaves, name="leaves", by=SOLO)
+    (done,) = platform.run_until_done([ingest.id])
+    data = done.outputs["data"]
+    few = {job.step: job for job in platform.models.train(data, str(truth), labels_per_class=2, by=SOLO)}
+    assert few["sample-labels"].spec.params["per_class"] == 2
+    every = {job.step: job for job in platform.models.train(data, str(truth), by=SOLO)}
+    assert every["sample-labels"].spec.params["per_class"] == 0
+
+
+def test_a_wrong_setting_is_refused_before_anything_is_queued(platform: Platform, leaves: Path, truth: Path) -> None:
+    ingest = platform.data.add(leaves, name="leaves", by=SOLO)
+    (done,) = platform.run_until_done([ingest.id])
+    with pytest.raises(InvalidInput):
+        platform.models.train(done.outputs["data"], str(truth), params={"algorithm": "fixmach"}, by=SOLO)
+    assert len(platform.jobs.list(by=SOLO)) == 1
