@@ -1,7 +1,9 @@
 """The ranks that train one model together, as an algorithm sees them."""
 
+from collections.abc import Iterable
 from typing import Protocol
 
+import torch
 from torch import Tensor, nn
 
 
@@ -33,6 +35,10 @@ class Group(Protocol):
         """The slices of all ranks one after another, without gradient."""
         ...
 
+    def align(self, tensors: Iterable[Tensor]) -> None:
+        """Give all ranks the first one's values, in place."""
+        ...
+
     def wrap(self, network: nn.Module) -> nn.Module:
         """The network to train with: the gradients of its weights become their mean over the ranks."""
         ...
@@ -50,6 +56,9 @@ class Alone:
     def gather(self, value: Tensor) -> Tensor:
         return value.detach()
 
+    def align(self, tensors: Iterable[Tensor]) -> None:
+        pass
+
     def wrap(self, network: nn.Module) -> nn.Module:
         return network
 
@@ -61,3 +70,9 @@ def own_slice(whole: Tensor, group: Group) -> Tensor:
     """This rank's part of a tensor that covers the global batch."""
     count = len(whole) // group.ranks
     return whole[group.rank * count : (group.rank + 1) * count]
+
+
+def shared_out(whole: Tensor, group: Group) -> Tensor:
+    """This rank's part of a tensor of any length: the last row is repeated until all parts are alike."""
+    padded = len(whole) + -len(whole) % group.ranks
+    return own_slice(whole[torch.arange(padded).clamp(max=len(whole) - 1)], group)

@@ -38,6 +38,8 @@ class TrainSettings:
     labelled_batch: int = 16
     unlabelled_batch: int = 48
     ranks: int = 1  # processes that train together, each on a GPU of its own where there are GPUs
+    nodes: int = 1  # machines that they are spread over; no executor has more than one
+    backend: Literal["auto", "nccl", "gloo", "mpi"] = "auto"  # what ranks talk over; auto: nccl on GPUs, else gloo
     scaling: Literal["weak", "strong"] = "weak"  # weak: batches per rank, rate times ranks; strong: batches in all
     learning_rate: float = 2e-3
     weight_decay: float = 0.01
@@ -87,6 +89,12 @@ class TrainSettings:
             "values": list(self.values),
         }
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "TrainSettings":
+        """What `to_json` gave."""
+        lists = {name: tuple(data[name]) for name in ("classes", "values")}
+        return cls(**{**data, **lists, "augment": Strength(**data["augment"])})
+
     def check(self) -> None:
         """Refuse what cannot work, all at once."""
         problems = [
@@ -111,6 +119,8 @@ class TrainSettings:
             problems.append(
                 f"batches of {self.labelled_batch} and {self.unlabelled_batch} cannot be shared by {self.ranks} ranks."
             )
+        if self.nodes != 1:
+            problems.append(f"nodes is {self.nodes}; no executor here has several machines for one job: leave it at 1.")
         if not self.nearness > 0:
             problems.append(f"nearness is {self.nearness}; it must be above 0.")
         if not self.learning_rate > 0:

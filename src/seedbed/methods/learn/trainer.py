@@ -20,7 +20,7 @@ from seedbed.methods.learn.calibrate import fit_temperature
 from seedbed.methods.learn.devices import choose_device
 from seedbed.methods.learn.draws import order
 from seedbed.methods.learn.feed import Feed
-from seedbed.methods.learn.group import ALONE, Group
+from seedbed.methods.learn.group import ALONE, Group, shared_out
 from seedbed.methods.learn.learner import Learner, load_tensors, save_tensors
 from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.pixels import Images
@@ -185,11 +185,11 @@ class _Work:
         last = progress.step >= self._steps
         metrics = {}
         if last or progress.step % settings.report_every == 0:
-            metrics = _numbers(measured, progress.step)
+            metrics = self._numbers(measured)
         if last or progress.step % settings.evaluate_every == 0:
             scores = self._judge()
             metrics.update(scores)
-            progress.curve.append({"step": progress.step, **_numbers(measured, progress.step), **scores})
+            progress.curve.append({"step": progress.step, **self._numbers(measured), **scores})
             self._weigh(scores)
         progress.finished = progress.finished or last
         if metrics:
@@ -197,6 +197,18 @@ class _Work:
             self._run.report(metrics, step=progress.step, total=total, doing="training")
         if progress.finished or progress.step % settings.checkpoint_every == 0:
             self._checkpoint()
+
+    def _numbers(self, measured: dict[str, Tensor]) -> dict[str, float]:
+        """What the global batch measured; a loss that is no number ends the run."""
+        names, values = list(measured), self._group.mean(torch.stack(list(measured.values()))).tolist()
+        loss = values[names.index("loss")]
+        if not math.isfinite(loss):
+            raise Failed(
+                f"The loss is {loss} at step {self._progress.step}: training has gone astray; "
+                "the last checkpoint is kept.",
+                hint="Use a smaller learning rate.",
+            )
+        return dict(zip(names, values, strict=True))
 
     def _judge(self) -> dict[str, float]:
         """How good the averaged weights are."""
@@ -212,8 +224,10 @@ class _Work:
         return {"unchanged": unchanged, "confidence": confidence}
 
     def _answer(self, numbers: Tensor) -> Tensor:
-        parts = torch.split(numbers, _AT_ONCE)
-        return torch.cat([self._learner.answer(self._pool.take(part)) for part in parts])
+        """Logits of the averaged weights; ranks share the work, and all know all answers."""
+        parts = torch.split(shared_out(numbers, self._group), _AT_ONCE)
+        answers = torch.cat([self._learner.answer(self._pool.take(part)) for part in parts])
+        return self._group.gather(answers)[: len(numbers)]
 
     def _weigh(self, scores: dict[str, float]) -> None:
         """Keep what is best so far, and end when nothing more is to be expected."""
@@ -247,16 +261,17 @@ class _Work:
         if self._run.resume is not None:
             return self._resume(self._run.resume)
         if self._settings.head_start and self._settings.weights == "pretrained":
-            labelled = self._parts.labelled
-            network, numbers = (
-                self._learner.network,
-                labelled[order(self._run.seed, 0, len(labelled), "head")[:_FOR_HEAD]],
-            )
-            labels = self._labels[numbers]
-            pixels = self._learner.plain(self._pool.take(numbers))
-            fit_head(network, pixels, labels, regularisation=self._settings.head_start)
-            self._learner.average.network.load_state_dict(network.state_dict())
+            if self._group.rank == 0:
+                self._fit_head()
+            self._group.align(self._learner.tensors().values())
         return None
+
+    def _fit_head(self) -> None:
+        labelled, network = self._parts.labelled, self._learner.network
+        numbers = labelled[order(self._run.seed, 0, len(labelled), "head")[:_FOR_HEAD]]
+        pixels = self._learner.plain(self._pool.take(numbers))
+        fit_head(network, pixels, self._labels[numbers], regularisation=self._settings.head_start)
+        self._learner.average.network.load_state_dict(network.state_dict())
 
     def _resume(self, folder: Path) -> None:
         progress = Progress(**json.loads((folder / _PROGRESS).read_text()))
@@ -284,17 +299,6 @@ def _judges(parts: Parts, seed: int) -> Tensor:
     if len(parts.held_out):
         return parts.held_out
     return parts.unlabelled[order(seed, 0, len(parts.unlabelled), "judges")[:_JUDGES]].sort().values
-
-
-def _numbers(measured: dict[str, Tensor], step: int) -> dict[str, float]:
-    names, values = list(measured), torch.stack(list(measured.values())).tolist()
-    loss = values[names.index("loss")]
-    if not math.isfinite(loss):
-        raise Failed(
-            f"The loss is {loss} at step {step}: training has gone astray; the last checkpoint is kept.",
-            hint="Use a smaller learning rate.",
-        )
-    return dict(zip(names, values, strict=True))
 
 
 def _fingerprint(images: Images, labels: NDArray[np.integer], settings: TrainSettings, seed: int) -> str:
