@@ -146,11 +146,12 @@ def test_logs_metrics_and_attempts_of_a_job_can_be_read(platform: Platform, fini
     assert tried.outcome == "done"
 
 
-def test_a_failed_job_says_why_and_can_be_repeated_on_the_same_inputs(
-    platform: Platform, finish: Finish, tmp_path: Path
-) -> None:
+def test_a_failed_job_says_why_and_can_be_repeated_on_the_same_inputs(platform: Platform, tmp_path: Path) -> None:
     path = tmp_path / "note.txt"
-    (failed,) = finish(JobSpec("publish-files", params={"paths": [str(path)]}))
+    path.write_text("it will not be here when the job runs")
+    queued = platform.jobs.submit(JobSpec("publish-files", params={"paths": [str(path)]}), by=SOLO)
+    path.unlink()
+    (failed,) = platform.run_until_done([queued.id])
     assert failed.state is State.FAILED and "cannot be published" in failed.reason
     assert failed.failures == 1  # the same mistake again would help nobody
     path.write_text("now it is here")
@@ -179,23 +180,25 @@ def test_everything_people_do_is_in_the_audit_log(platform: Platform, tmp_path: 
     assert actions == ["job.submit", "bundle.remove", "bundle.tag", "bundle.add"]
 
 
-def test_a_step_that_wishes_for_more_than_the_machine_has_gets_what_there_is(settings: Settings) -> None:
+def test_a_step_that_wishes_for_more_than_the_machine_has_gets_what_there_is(
+    settings: Settings, tmp_path: Path
+) -> None:
     with Platform.open(settings.model_copy(update={"cpus": 1.0, "memory": 1 << 30})) as small:
-        job = small.jobs.submit(JobSpec("ingest", params={"source": "/nowhere"}), by=SOLO)
+        job = small.jobs.submit(JobSpec("ingest", params={"source": str(tmp_path)}), by=SOLO)
         assert job.spec.resources == Resources(cpus=1, memory=1 << 30)
         with pytest.raises(InvalidInput):
             small.jobs.submit(JobSpec("ingest", resources=Resources(cpus=2, memory=1 << 20)), by=SOLO)
 
 
-def test_the_settings_limit_the_size_of_images_whoever_submits(settings: Settings) -> None:
+def test_the_settings_limit_the_size_of_images_whoever_submits(settings: Settings, tmp_path: Path) -> None:
     with Platform.open(settings.model_copy(update={"image_pixel_limit": 1000})) as careful:
-        job = careful.jobs.submit(JobSpec("ingest", params={"source": "/x", "pixel_limit": 10**12}), by=SOLO)
+        job = careful.jobs.submit(JobSpec("ingest", params={"source": str(tmp_path), "pixel_limit": 10**12}), by=SOLO)
         assert job.spec.params["pixel_limit"] == 1000
 
 
-def test_a_job_that_cannot_be_prepared_ends_and_holds_nobody_up(platform: Platform, finish: Finish) -> None:
-    strange, plain = finish(
-        JobSpec("publish-files", params={"paths": ["no\0name"]}, name="strange"), count(name="plain")
-    )
+def test_a_job_that_cannot_be_prepared_ends_and_holds_nobody_up(platform: Platform) -> None:
+    spec = JobSpec("publish-files", params={"paths": ["no\0name"]}, name="strange")
+    jobs = [platform.queue.submit(spec), platform.jobs.submit(count(name="plain"), by=SOLO)]
+    strange, plain = platform.run_until_done([job.id for job in jobs])
     assert strange.state is State.FAILED and "could not be prepared" in strange.reason
     assert plain.state is State.DONE

@@ -9,7 +9,7 @@ from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.flows.platform import Platform
 from seedbed.flows.recipes import RECIPES
 from seedbed.runtime.jobs.records import Job
-from seedbed.runtime.jobs.spec import output_of_job
+from seedbed.runtime.jobs.spec import JobSpec, output_of_job
 
 
 def by_step(jobs: list[Job]) -> dict[str, Job]:
@@ -45,7 +45,7 @@ def test_labels_that_people_gave_are_all_used(platform: Platform, leaves: Path, 
 
 def test_mistakes_in_a_recipes_parameters_are_told_at_once(platform: Platform, leaves: Path) -> None:
     with pytest.raises(InvalidInput) as caught:
-        platform.models.start_recipe("few-labels", {"source": str(leaves), "labels_per_class": 0, "sede": 1}, by=SOLO)
+        platform.models.start_recipe("few-labels", {"source": str(leaves), "labels_per_class": -1, "sede": 1}, by=SOLO)
     assert len(caught.value.problems) == 2 and "Did you mean 'seed'" in caught.value.problems[1]
     with pytest.raises(InvalidInput) as caught:
         platform.models.start_recipe("few-labels", {}, by=SOLO)
@@ -55,6 +55,24 @@ def test_mistakes_in_a_recipes_parameters_are_told_at_once(platform: Platform, l
     assert "leaves.train: 'stepz' is not a parameter" in caught.value.problems[0]
     with pytest.raises(NotFound, match="no recipe named 'few'"):
         platform.models.start_recipe("few", {}, by=SOLO)
+    assert platform.jobs.list(by=SOLO) == []
+
+
+def test_images_and_labels_that_are_not_there_are_refused_before_anything_is_queued(
+    platform: Platform, leaves: Path, truth: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        platform.models.start_recipe("few-labels", {"source": str(tmp_path / "nowhere")}, by=SOLO)
+    assert list(refused.value.problems) == [
+        f"nowhere.ingest: {tmp_path / 'nowhere'} cannot be read: no such file or directory."
+    ]
+    for slot in ("labels", "truth"):
+        with pytest.raises(NotFound, match=r"no file none\.csv"):
+            given = {"source": str(leaves), slot: str(tmp_path / "none.csv")}
+            platform.models.start_recipe("few-labels", given, by=SOLO)
+    for source in ("leaves", "/a\0b"):
+        with pytest.raises(InvalidInput):
+            platform.jobs.submit(JobSpec("ingest", params={"source": source}), by=SOLO)
     assert platform.jobs.list(by=SOLO) == []
 
 

@@ -10,7 +10,7 @@ from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, InvalidInput, NotFound, SeedbedError
 from seedbed.base.registry import near_matches
 from seedbed.base.resources import Resources, show_size
-from seedbed.flows.outside import Roots
+from seedbed.flows.outside import Roots, missing
 from seedbed.flows.step import Step
 from seedbed.flows.steps import STEPS
 from seedbed.flows.usecases.pages import may_see
@@ -70,7 +70,9 @@ class SpecChecker:
         params = {**spec.params, **self.fixed.get(spec.step, {})}
         problems = step.params_problems(params)
         if not problems and step.paths:
-            self.roots.check(step.paths(step.check_params(params)), by)
+            paths = step.paths(step.check_params(params))
+            self.roots.check(paths, by)  # first: who may not read there is not told what is there
+            problems += missing(paths)
         inputs, kinds, wrong = self._resolve(spec.inputs, by, earlier)
         unknown = {name: kind for name, kind in kinds.items() if kind is None}
         problems += wrong + [

@@ -33,6 +33,24 @@ def _state(path: Path) -> list[int]:
     return [state.st_size, state.st_mtime_ns]
 
 
+def missing(paths: Sequence[Path | str]) -> list[str]:
+    """A sentence for each path that a job could not read because there is nothing."""
+    found = [_missing(Path(path)) for path in paths]
+    return [sentence for sentence in found if sentence]
+
+
+def _missing(path: Path) -> str:
+    if not path.is_absolute():
+        return f"'{path}' is not a whole path: jobs run in folders of their own, so write it from / on."
+    try:
+        path.stat()
+    except OSError as error:
+        return f"{path} cannot be read: {(error.strerror or str(error)).lower()}."
+    except ValueError:
+        return f"{str(path)!r} cannot be a path."
+    return ""
+
+
 class Roots:
     """Which folders of the server people may have read in: a laptop's own user any, members of a team those set."""
 
