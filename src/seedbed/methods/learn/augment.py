@@ -14,8 +14,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from seedbed.methods.learn.draws import Key
+from seedbed.methods.learn.pixels import per_channel
 from seedbed.methods.learn.settings import Strength
 
+_LUMINANCE = (0.299, 0.587, 0.114)
 View = Literal["weak", "strong"]
 
 
@@ -100,8 +102,7 @@ def _blend(images: Tensor, other: Tensor, strength: Tensor) -> Tensor:
 
 
 def _grey(images: Tensor) -> Tensor:
-    weights = images.new_tensor([0.299, 0.587, 0.114]).view(1, 3, 1, 1)
-    return (images * weights).sum(dim=1, keepdim=True)
+    return (images * per_channel(_LUMINANCE, images.device)).sum(dim=1, keepdim=True)
 
 
 def _cutout(images: Tensor, key: Key, view: str, largest: float) -> Tensor:

@@ -52,7 +52,7 @@ class Learner:
         self.optimiser = _optimiser(self.network, settings, device)
         set_mode(self.network, learn_statistics=settings.statistics == "learn")
         self._trained = group.wrap(self.network)
-        self._replay = Replay(self._step, record=device.type == "cuda" and group.ranks == 1)
+        self._replay = Replay(self.step, record=device.type == "cuda" and group.ranks == 1)
         self._logged: tuple[str, ...] = ()
 
     def advance(self, rows: Rows, step: int) -> dict[str, Tensor]:
@@ -73,9 +73,10 @@ class Learner:
         """Images as the network takes them, without augmentation."""
         return self._normal(pixels.to(torch.float32) / 255)
 
-    def _step(
+    def step(
         self, labelled: Tensor, labelled_pixels: Tensor, unlabelled: Tensor, unlabelled_pixels: Tensor, now: Tensor
     ) -> tuple[Tensor, ...]:
+        """What is recorded: everything from pixels to changed weights; `now` is step, rate, pace and progress."""
         step, (rate, pace, progress) = now[0].to(torch.int64), now[1:].to(torch.float32).unbind()
         views = self.algorithm.views
         labelled_key, key = Key(self._seed, step, labelled), Key(self._seed, step, unlabelled)
@@ -160,22 +161,18 @@ def _part(tensors: Mapping[str, Tensor], part: str) -> dict[str, Tensor]:
 
 
 def _optimiser(network: nn.Module, settings: TrainSettings, device: torch.device) -> torch.optim.Optimizer:
-    """AdamW, without decay on biases and norms; on a GPU its rate is a tensor, which a recorded step can change."""
+    """AdamW, without decay on biases and norms; its rate is a tensor, which a recorded step can change."""
     matrices = [parameter for parameter in network.parameters() if parameter.ndim > 1]
     vectors = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
-    recorded = device.type == "cuda"
     groups: list[dict[str, Any]] = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
     for group in groups:
-        group["lr"] = torch.zeros((), device=device) if recorded else 0.0
-    return torch.optim.AdamW(groups, weight_decay=settings.weight_decay, fused=True, capturable=recorded)
+        group["lr"] = torch.zeros((), device=device)
+    return torch.optim.AdamW(groups, weight_decay=settings.weight_decay, fused=True, capturable=device.type == "cuda")
 
 
 def _set_rate(optimiser: torch.optim.Optimizer, rate: Tensor) -> None:
     for group in optimiser.param_groups:
-        if isinstance(group["lr"], Tensor):
-            group["lr"].copy_(rate)
-        else:
-            group["lr"] = float(rate)
+        group["lr"].copy_(rate)
 
 
 def _optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -1,5 +1,6 @@
 """From uint8 images to what a network takes."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,12 @@ def resize(batch: Tensor, size: int) -> Tensor:
 
 def normalise(batch: Tensor, preprocessing: Preprocessing) -> Tensor:
     """Less the mean, divided by the deviation, per channel."""
-    mean = batch.new_tensor(preprocessing.mean).view(1, 3, 1, 1)
-    std = batch.new_tensor(preprocessing.std).view(1, 3, 1, 1)
+    mean, std = (per_channel(values, batch.device) for values in (preprocessing.mean, preprocessing.std))
     return (batch - mean) / std
+
+
+@lru_cache
+def per_channel(values: tuple[float, float, float], device: torch.device) -> Tensor:
+    """A number per channel, for NCHW; kept on the device, because a recorded step must not copy from the host."""
+    with torch.inference_mode(False):
+        return torch.tensor(values, device=device).view(1, 3, 1, 1)

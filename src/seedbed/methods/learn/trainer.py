@@ -83,7 +83,7 @@ def train(
     settings.check()
     check_task(images, labels, settings.classes)
     torch.backends.cudnn.benchmark = False
-    work = _Work(images, labels, settings, run, group)
+    work = TrainingRun(images, labels, settings, run, group)
     work.begin()
     try:
         work.go_on()
@@ -96,7 +96,7 @@ def train(
     return work.result()
 
 
-class _Work:
+class TrainingRun:
     """One call of `train`."""
 
     def __init__(
@@ -114,7 +114,7 @@ class _Work:
         algorithm = make_algorithm(settings.algorithm, task, settings.options)
         labelled, unlabelled = settings.global_batches()
         self._steps = settings.steps_over(len(self._parts.unlabelled))
-        self._feed = Feed(
+        self.feed = Feed(
             self._pool,
             self._parts,
             labelled=labelled,
@@ -123,7 +123,7 @@ class _Work:
             device=self.device,
             group=group,
         )
-        self._learner = Learner(
+        self.learner = Learner(
             self._backbone,
             algorithm,
             self._labels,
@@ -145,13 +145,13 @@ class _Work:
             if self._run.should_stop():
                 self._checkpoint()
                 raise Stopped(f"Stopped after step {self._progress.step} of {self._steps}.")
-            measured = self._learner.advance(self._feed.at(self._progress.step), self._progress.step)
+            measured = self.learner.advance(self.feed.at(self._progress.step), self._progress.step)
             self._progress.step += 1
             self._after(measured)
 
     def result(self) -> Trained:
         """The model of the kept weights."""
-        network = self._learner.average.network
+        network = self.learner.average.network
         if self._kept:
             network.load_state_dict(self._kept)
         model = Model(
@@ -226,7 +226,7 @@ class _Work:
     def _answer(self, numbers: Tensor) -> Tensor:
         """Logits of the averaged weights; ranks share the work, and all know all answers."""
         parts = torch.split(shared_out(numbers, self._group), _AT_ONCE)
-        answers = torch.cat([self._learner.answer(self._pool.take(part)) for part in parts])
+        answers = torch.cat([self.learner.answer(self._pool.take(part)) for part in parts])
         return self._group.gather(answers)[: len(numbers)]
 
     def _weigh(self, scores: dict[str, float]) -> None:
@@ -237,7 +237,7 @@ class _Work:
             progress.waited = 0 if scores["accuracy"] > progress.best_score else progress.waited + 1
             if better:
                 progress.best_score = scores["accuracy"]
-                self._kept = {name: value.clone() for name, value in self._learner.average.network.state_dict().items()}
+                self._kept = {name: value.clone() for name, value in self.learner.average.network.state_dict().items()}
         else:
             better = True
             progress.waited = progress.waited + 1 if scores["unchanged"] >= _SETTLED else 0
@@ -249,7 +249,7 @@ class _Work:
         self._run.checkpoint(self._write, step=self._progress.step)
 
     def _write(self, folder: Path) -> None:
-        tensors = self._learner.tensors() | {f"kept.{name}": value for name, value in self._kept.items()}
+        tensors = self.learner.tensors() | {f"kept.{name}": value for name, value in self._kept.items()}
         if self._answers is not None:
             tensors["answers"] = self._answers
         save_tensors(tensors, folder)
@@ -263,15 +263,15 @@ class _Work:
         if self._settings.head_start and self._settings.weights == "pretrained":
             if self._group.rank == 0:
                 self._fit_head()
-            self._group.align(self._learner.tensors().values())
+            self._group.align(self.learner.tensors().values())
         return None
 
     def _fit_head(self) -> None:
-        labelled, network = self._parts.labelled, self._learner.network
+        labelled, network = self._parts.labelled, self.learner.network
         numbers = labelled[order(self._run.seed, 0, len(labelled), "head")[:_FOR_HEAD]]
-        pixels = self._learner.plain(self._pool.take(numbers))
+        pixels = self.learner.plain(self._pool.take(numbers))
         fit_head(network, pixels, self._labels[numbers], regularisation=self._settings.head_start)
-        self._learner.average.network.load_state_dict(network.state_dict())
+        self.learner.average.network.load_state_dict(network.state_dict())
 
     def _resume(self, folder: Path) -> None:
         progress = Progress(**json.loads((folder / _PROGRESS).read_text()))
@@ -281,7 +281,7 @@ class _Work:
                 hint="Start without it.",
             )
         tensors = load_tensors(folder)
-        self._learner.load(tensors)
+        self.learner.load(tensors)
         self._answers = tensors.get("answers")
         prefix = "kept."
         self._kept = {name[len(prefix) :]: value for name, value in tensors.items() if name.startswith(prefix)}
