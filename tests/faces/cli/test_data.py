@@ -111,6 +111,36 @@ def test_over_the_network_a_list_brings_its_images_and_a_labels_file_is_sent(
         asked("jobs", "cancel", job["id"], "--yes", **away)
 
 
+def test_over_the_network_a_recipe_is_sent_its_images_and_its_labels(
+    server: Server, asked: Asked, seedbed: Seedbed, leaves: Path, tmp_path: Path
+) -> None:
+    away = {"SEEDBED_URL": server.url, "SEEDBED_TOKEN": server.token}
+    table = tmp_path / "LABELS.CSV"
+    table.write_text(_table(leaves).read_text())
+    before = {path.name for path in (server.home / "uploads").glob("*")}
+    jobs = asked("recipe", "few-labels", "-p", f"source={leaves}", "-p", f"labels={table}", "--detach", **away)
+    steps = {job["step"]: job for job in jobs}
+    for job in jobs[2:]:
+        asked("jobs", "cancel", job["id"], "--yes", **away)
+    labels = asked("store", "show", steps["sample-labels"]["spec"]["inputs"]["truth"], **away)
+    assert labels["arrays"]["count"]["items"] == [12]
+    asked("jobs", "logs", steps["sample-labels"]["id"], "--follow", **away)
+    assert asked("jobs", "show", steps["sample-labels"]["id"], **away)["state"] == "done", "it found its images"
+    left = {path.name for path in (server.home / "uploads").glob("*")} - before
+    assert len(left) <= 1, "the labels are a bundle, and of the images whoever cleans will hear"
+    missing = seedbed("recipe", "few-labels", "-p", f"source={leaves}", "-p", f"labels={tmp_path / 'no.csv'}", **away)
+    assert missing.returncode == 5 and "no.csv" in missing.stderr
+
+
+def test_a_recipe_says_that_it_uses_only_some_of_the_labels(asked: Asked, seedbed: Seedbed, leaves: Path) -> None:
+    some = seedbed("recipe", "few-labels", "-p", f"source={leaves}", "-p", "labels_per_class=3", "--detach")
+    assert "used of each class: 3." in some.stderr and "labels_per_class=N" in some.stderr
+    every = seedbed("recipe", "few-labels", "-p", f"source={leaves}", "-p", "labels_per_class=0", "--detach")
+    assert every.returncode == 0 and "are used of each class" not in every.stderr
+    for job in asked("jobs", "list", "--state", "waiting"):
+        seedbed("jobs", "cancel", job["id"], "--yes")
+
+
 def _table(leaves: Path) -> Path:
     """A list of the pictures with their classes and where they grew."""
     names = sorted(path.relative_to(leaves).as_posix() for path in leaves.rglob("*.png"))

@@ -77,7 +77,12 @@ def labels_path(settings: Settings, labels: str, upload: str) -> str:
     path = upload_path(settings, upload)
     if not is_list(path.name) or not path.is_file():
         raise InvalidInput(f"The upload '{upload}' is not one CSV file.", hint="Send one file whose name ends in .csv.")
-    return str(path if path.suffix == ".csv" else path.rename(path.with_suffix(".csv")))  # LABELS.CSV is one too
+    return str(with_plain_suffix(path))
+
+
+def with_plain_suffix(path: Path) -> Path:
+    """An upload whose name is LABELS.CSV as one whose name is LABELS.csv; any other as it is."""
+    return path.rename(path.with_suffix(".csv")) if is_list(path.name) and path.suffix != ".csv" else path
 
 
 def files_of_upload(settings: Settings, number: str) -> list[Path]:

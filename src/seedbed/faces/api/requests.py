@@ -195,6 +195,9 @@ class RecipeAsked(Asked):
     """A recipe's parameters."""
 
     params: dict[str, Any] = Field(default_factory=dict)
+    uploads: dict[Name, Ref] = Field(
+        default_factory=dict, max_length=20, description="Parameters that name an upload instead, by its id."
+    )
 
 
 class UserAsked(Asked):

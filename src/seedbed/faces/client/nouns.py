@@ -306,9 +306,12 @@ class Models(Noun):
         """A recipe with its parameters."""
         return cast(results.Recipe, self._to.get(f"/recipes/{part(name)}"))
 
-    def start_recipe(self, name: str, params: Mapping[str, Any]) -> list[results.Job]:
-        """Queue a recipe's jobs."""
-        return cast(list[results.Job], self._to.post(f"/recipes/{part(name)}", {"params": dict(params)}))
+    def start_recipe(
+        self, name: str, params: Mapping[str, Any], *, uploads: Mapping[str, str] | None = None
+    ) -> list[results.Job]:
+        """Queue a recipe's jobs; `uploads` has the parameters that name an upload, by its id."""
+        body = {"params": dict(params), "uploads": dict(uploads or {})}
+        return cast(list[results.Job], self._to.post(f"/recipes/{part(name)}", body))
 
 
 class Users(Noun):

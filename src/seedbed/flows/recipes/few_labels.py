@@ -29,10 +29,21 @@ class LearningParams(RecipeParams):
 class FewLabelsParams(LearningParams):
     """What the recipe starts from."""
 
-    source: str = Field("", description="A folder, archive or CSV manifest of images.")
+    # the formats tell the command line what to send along when the work happens elsewhere
+    source: str = Field(
+        "", description="A folder, archive or CSV manifest of images.", json_schema_extra={"format": "images"}
+    )
     data: str = Field("", description="Or a data set that is in the store already.")
-    truth: str = Field("", description="Hidden truth that stands in for the expert: a CSV (file,class) or a bundle.")
-    labels: str = Field("", description="Labels that people gave, all of which are used: a CSV or a bundle.")
+    truth: str = Field(
+        "",
+        description="Hidden truth that stands in for the expert: a CSV (file,class) or a bundle.",
+        json_schema_extra={"format": "labels"},
+    )
+    labels: str = Field(
+        "",
+        description="Labels that people gave, all of which are used: a CSV or a bundle.",
+        json_schema_extra={"format": "labels"},
+    )
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:

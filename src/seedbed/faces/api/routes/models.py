@@ -8,7 +8,15 @@ from fastapi import Path, Request
 from seedbed.base.errors import InvalidInput
 from seedbed.base.settings import Settings
 from seedbed.faces.api.access import Here, Rules, Trainer, Viewer
-from seedbed.faces.api.paths import drop_upload, existing_path, is_list, labels_path, source_path
+from seedbed.faces.api.paths import (
+    drop_upload,
+    existing_path,
+    is_list,
+    labels_path,
+    source_path,
+    upload_path,
+    with_plain_suffix,
+)
 from seedbed.faces.api.requests import PredictAsked, RecipeAsked, TrainAsked
 from seedbed.faces.api.routing import router
 from seedbed.faces.api.views import GuessView, JobView, RecipeView, plain
@@ -80,9 +88,17 @@ def show(name: RecipeName, here: Here, by: Viewer) -> RecipeView:
 
 @recipes.post("/{name}", status_code=202)
 def start(name: RecipeName, asked: RecipeAsked, here: Here, rules: Rules, by: Trainer) -> list[JobView]:
-    """Queue a recipe's jobs; a parameter that names a CSV is a file of the server."""
+    """Queue a recipe's jobs; a parameter that names a CSV is a file of the server, or an upload."""
+    if twice := sorted(asked.params.keys() & asked.uploads.keys()):
+        raise InvalidInput(f"These are both in 'params' and in 'uploads': {', '.join(twice)}.")
     params = {key: _checked(rules, value) for key, value in asked.params.items()}
-    return [JobView.of(job) for job in here.models.start_recipe(name, params, by=by)]
+    sent = {key: str(with_plain_suffix(upload_path(rules, number))) for key, number in asked.uploads.items()}
+    made = here.models.start_recipe(name, {**params, **sent}, by=by)
+    read_later = [value for job in made for value in job.spec.params.values()]
+    for key, number in asked.uploads.items():
+        if sent[key] not in read_later:  # labels are a bundle by now
+            drop_upload(rules, number)
+    return [JobView.of(job) for job in made]
 
 
 def _checked(rules: Settings, value: Any) -> Any:

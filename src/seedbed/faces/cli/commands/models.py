@@ -72,10 +72,9 @@ def recipe(
     """Start a ready flow."""
 
     with session() as here:
-        given = values(param, "--param")
-        if here.platform is not None:  # elsewhere these are files of the server
-            given = {key: _whole_path(value) for key, value in given.items()}
-        jobs = here.client.models.start_recipe(name, given)
+        given, uploads = _brought(here, name, values(param, "--param"))
+        jobs = here.client.models.start_recipe(name, given, uploads=uploads)
+        _say_how_many_labels(jobs)
         finish(here, jobs, detach=detach, as_json=as_json)
 
 
@@ -98,9 +97,29 @@ def demo(
 _IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif"}
 
 
-def _whole_path(value: Any) -> Any:
-    is_file = isinstance(value, str) and value.lower().endswith(".csv")
-    return str(Path(value).expanduser().resolve()) if is_file else value
+def _brought(here: Session, recipe: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """A recipe's parameters, and as uploads those that name files of this machine where the work happens elsewhere."""
+    fields = here.client.models.recipe(recipe)["parameters"].get("properties", {})
+    params, uploads = dict(given), dict[str, str]()
+    for key, value in given.items():
+        what = fields.get(key, {}).get("format", "")
+        is_path = what == "images" or (what == "labels" and str(value).lower().endswith(".csv"))
+        if isinstance(value, str) and value and is_path:
+            project = str(given.get("project", ""))
+            found = here.bring(Path(value), project=project, images=what == "images")
+            if "upload" in found:
+                uploads[key] = found["upload"]
+                del params[key]
+            else:
+                params[key] = found["path"]
+    return params, uploads
+
+
+def _say_how_many_labels(jobs: "Sequence[Job]") -> None:
+    """Where only some of the labels are used, that is a choice that people should know of."""
+    for job in jobs:
+        if count := job["spec"]["params"].get("per_class"):
+            note(f"Labels that are used of each class: {count}. Another number: -p labels_per_class=N, with 0 for all.")
 
 
 def _write_predictions(here: Session, jobs: "Sequence[Job]", out: Path, *, force: bool, quiet: bool) -> None:
