@@ -1,9 +1,10 @@
 """What every Algorithm must satisfy, ours and a stranger's: call `check_algorithm` with a way to make one."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from safetensors.torch import load, save
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from seedbed.methods.learn.algorithm import Algorithm, Batch, Outcome
 from seedbed.methods.learn.draws import Key
 from seedbed.methods.learn.group import Group, own_slice
-from seedbed.methods.learn.task import Task
+from seedbed.methods.learn.task import Task, nearness_of
 
 Maker = Callable[[Task], Algorithm]  # a task to an algorithm
 
@@ -118,13 +119,26 @@ def check_ranks_do_what_one_does(make: Maker) -> None:
     for step in range(4):
         whole = _batch(alone, step=step)
         expected = _gradient(alone, whole)
-        found = torch.stack(_in_ranks(lambda group, whole=whole: _gradient(ranks[group.rank], _share(whole, group))))
+        found = torch.stack(_in_ranks(partial(_gradient_of_share, ranks, whole)))
         apart = float((found.mean(dim=0) - expected).abs().max() / expected.abs().max().clamp_min(1e-6))
         assert apart < 1e-4, f"at step {step} the gradient of {_RANKS} ranks differs by {apart:.2g} of the largest"
         for rank in ranks:
             for name, value in alone.state().items():
                 same = torch.allclose(value, rank.state()[name], rtol=1e-5, atol=1e-7)
                 assert same, f"state '{name}' differs between one rank and {_RANKS}"
+
+
+def check_weighted_and_ordered_classes_count(make: Maker) -> None:
+    """Weights of classes, and answers that are nearly right, change the loss and leave it finite."""
+    plain = _outcome(make(_TASK), 0).loss
+    weights, nearness = torch.tensor([0.5, 1.0, 3.0]), nearness_of([0.0, 1.0, 2.0], width=0.5)
+    for name, task in {
+        "weights": replace(_TASK, weights=weights),
+        "nearness": replace(_TASK, nearness=nearness),
+    }.items():
+        loss = _outcome(make(task), 0).loss
+        assert bool(torch.isfinite(loss)), f"the loss is {loss} with the task's {name}"
+        assert not torch.equal(loss, plain), f"the task's {name} change nothing"
 
 
 def check_global_generator_is_untouched(make: Maker) -> None:
@@ -157,6 +171,7 @@ CHECKS: tuple[Callable[[Maker], None], ...] = (
     check_no_value_is_looked_at,
     check_step_may_be_a_tensor,
     check_ranks_do_what_one_does,
+    check_weighted_and_ordered_classes_count,
     check_global_generator_is_untouched,
     check_labels_alone_are_enough,
 )
@@ -192,6 +207,10 @@ class _InThreads:
     def gather(self, value: Tensor) -> Tensor:
         return torch.cat(self.board.all_of(self.rank, value))
 
+    def align(self, tensors: Iterable[Tensor]) -> None:
+        for tensor in tensors:
+            tensor.detach().copy_(self.board.all_of(self.rank, tensor.clone())[0])
+
     def wrap(self, network: nn.Module) -> nn.Module:
         return network
 
@@ -226,6 +245,10 @@ def _share(whole: Batch, group: Group) -> Batch:
         key=whole.key.of(own_slice(whole.key.images, group)),
         group=group,
     )
+
+
+def _gradient_of_share(algorithms: Sequence[Algorithm], whole: Batch, group: Group) -> Tensor:
+    return _gradient(algorithms[group.rank], _share(whole, group))
 
 
 def _gradient(algorithm: Algorithm, batch: Batch) -> Tensor:

@@ -118,7 +118,12 @@ ALGORITHMS: Registry[Callable[..., Algorithm]] = Registry(
     "algorithm",
     {
         "supervised": f"{_HERE}.supervised:Supervised",
+        "mixmatch": f"{_HERE}.mixmatch:MixMatch",
         "fixmatch": f"{_HERE}.fixmatch:FixMatch",
+        "flexmatch": f"{_HERE}.flexmatch:FlexMatch",
+        "freematch": f"{_HERE}.freematch:FreeMatch",
+        "adamatch": f"{_HERE}.adamatch:AdaMatch",
+        "softmatch": f"{_HERE}.softmatch:SoftMatch",
         "steady": f"{_HERE}.steady:Steady",
     },
 )
