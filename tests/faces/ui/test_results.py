@@ -1,6 +1,9 @@
 """What results say in words."""
 
-from seedbed.faces.ui.results import Called, accuracy_in_words, mistakes_in_words, sample
+from collections.abc import Mapping
+
+from seedbed.assets.store.bundle import Array, ArrayType, Bundle, Lineage
+from seedbed.faces.ui.results import Called, accuracy_in_words, mistakes_in_words, models_in_words, sample
 
 FACTS = {
     "count": 20,
@@ -31,3 +34,23 @@ def test_a_sample_shows_every_class_and_keeps_the_numbers_of_the_images():
 
 def test_a_sample_of_nothing_is_empty():
     assert sample([], 6) == []
+
+
+def test_the_model_that_is_named_is_the_one_that_did_best_in_its_newest_test():
+    newer, older, untested = (_bundle(name) for name in ("labels-alone", "main", "untested"))
+    reports = [_report(newer, 0.7), _report(older, 0.875), _report(newer, 0.99)]  # the newest first
+    assert (
+        models_in_words([untested, newer, older], reports)
+        == "the best of 3 models is main, right on 87.5 % of its test images"
+    )
+    assert models_in_words([older], reports) == "the model is main, right on 87.5 % of its test images"
+    assert models_in_words([untested], reports) == "the newest of 1 model is untested, which was not tested yet"
+
+
+def _bundle(name: str, arrays: Mapping[str, Array] | None = None, lineage: Lineage | None = None) -> Bundle:
+    return Bundle(name, name, "any", "", 0.0, {}, arrays or {}, lineage or Lineage(), False, "", "")
+
+
+def _report(model: Bundle, accuracy: float) -> Bundle:
+    made = Lineage(step="evaluate", inputs=(("model", model.uuid), ("test", "t")))
+    return _bundle("report", {"accuracy": Array(ArrayType.FLOAT, (accuracy,))}, made)

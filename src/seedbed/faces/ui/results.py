@@ -75,6 +75,24 @@ def mistakes_in_words(facts: Mapping[str, Any]) -> str:
     return f"Its most frequent mistake: {plural(count, 'image')} of {true} called {called}."
 
 
+def models_in_words(models: Sequence[Bundle], reports: Sequence[Bundle]) -> str:
+    """Which of some models to look at: the one that did best in its newest test, else the newest."""
+    right = {uuid: share for report in reversed(reports) for uuid, share in _tested(report)}
+    tested = [model for model in models if model.uuid in right]
+    if not tested:
+        return f"the newest of {plural(len(models), 'model')} is {models[0].name}, which was not tested yet"
+    best = max(tested, key=lambda model: right[model.uuid])
+    which = "the model" if len(models) == 1 else f"the best of {plural(len(models), 'model')}"
+    return f"{which} is {best.name}, right on {percent(right[best.uuid])} of its test images"
+
+
+def _tested(report: Bundle) -> list[tuple[str, float]]:
+    accuracy = scalar(report, "accuracy")
+    return (
+        [] if accuracy is None else [(uuid, float(accuracy)) for name, uuid in report.lineage.inputs if name == "model"]
+    )
+
+
 def images_of(bundle: Bundle) -> int:
     """How many images a data set has."""
     array = bundle.arrays.get("images")

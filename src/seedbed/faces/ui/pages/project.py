@@ -14,12 +14,12 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.bars import bars
 from seedbed.faces.ui.parts.joblist import JobList
-from seedbed.faces.ui.results import images_of, texts
+from seedbed.faces.ui.results import images_of, models_in_words, texts
 from seedbed.faces.ui.site import Visit, page
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
-_JOBS, _MODELS, _IMAGES = 12, 10, 12
+_JOBS, _MODELS, _REPORTS, _IMAGES = 12, 10, 50, 12
 
 
 @page("/projects/{ref}", role=Role.VIEWER)
@@ -32,10 +32,13 @@ async def project(visit: Visit, ref: str) -> None:
     models = await visit.ask(
         visit.platform.bundles.find, kind="model", project=found.id, all_versions=True, limit=_MODELS
     )
+    reports = await visit.ask(
+        visit.platform.bundles.find, kind="report", project=found.id, all_versions=True, limit=_REPORTS
+    )
     counted = Counter(label.label for label in labels.values())
     data = await _data(visit, found.data)
     with frame(visit, found.name, crumbs=[("Home", "/")]) as lead:
-        lead.set_text(_answer(len(labels), classes, models))
+        lead.set_text(_answer(len(labels), classes, models_in_words(models, reports) if models else ""))
         with box(classes="two"):
             with card("Classes and labels"):
                 if classes:
@@ -60,10 +63,10 @@ async def project(visit: Visit, ref: str) -> None:
     visit.site.live.watch(visit.client, visit.by, refresh, lambda: bool(moving))
 
 
-def _answer(labels: int, classes: Sequence[str], models: Sequence[Bundle]) -> str:
+def _answer(labels: int, classes: Sequence[str], models: str) -> str:
     said = f"{say.plural(labels, 'label')} in {say.plural(len(classes), 'class', 'classes')}"
     if models:
-        return f"{said}; the newest of {say.plural(len(models), 'model')} is {models[0].name}."
+        return f"{said}; {models}."
     return f"{said}; no model yet." if labels else f"{said}. Label a few images of each class, then train."
 
 
