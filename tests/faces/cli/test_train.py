@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from seedbed.base.errors import InvalidInput
-from seedbed.faces.cli.commands.train import read_values, settings_from
+from seedbed.flows.written import read_values, settings_from
 from seedbed.methods.learn.settings import Strength, TrainSettings
 from tests.faces.cli.conftest import Seedbed
 

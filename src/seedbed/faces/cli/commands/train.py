@@ -1,6 +1,5 @@
 """`seedbed train`: every setting of a training, with the defaults that the method has."""
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,11 +10,10 @@ from seedbed.faces.cli.commands.jobs import finish
 from seedbed.faces.cli.commands.results import say_how_to_get
 from seedbed.faces.cli.options import Detach, Json, values
 from seedbed.faces.cli.session import Session, session
-from seedbed.methods.learn.settings import Strength, TrainSettings
+from seedbed.flows.written import read_values, settings_from
+from seedbed.methods.learn.settings import TrainSettings
 
 _DEFAULTS = TrainSettings()
-_FIELDS = {field.name for field in fields(TrainSettings)} - {"classes"}
-_PARTS = {"augment": {field.name for field in fields(Strength)}}
 
 
 def _setting(name: str, help: str) -> Any:
@@ -109,37 +107,6 @@ def train(
         jobs = here.client.models.train(data or data_option, params=params, **asked)
         ended = finish(here, jobs, detach=detach, as_json=as_json)
         say_how_to_get(ended, quiet=as_json or detach)
-
-
-def settings_from(free: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of the train step: NAME is a setting, PART.NAME a part of one, and else an option of the algorithm."""
-    if twice := sorted(free.keys() & named.keys()):
-        raise InvalidInput(f"{', '.join(twice)} is given twice, as an option and with --set.", hint="Leave one out.")
-    params: dict[str, Any] = dict(named)
-    for name, value in free.items():
-        whole, _, part = name.partition(".")
-        if part and part in _PARTS.get(whole, ()):
-            params.setdefault(whole, {})[part] = value
-        elif name in _FIELDS:
-            params[name] = value
-        else:
-            params.setdefault("options", {})[name] = value
-    return params
-
-
-def read_values(text: str) -> list[float] | dict[str, float]:
-    """`0,10,25` or `none=0,low=10,high=25`."""
-    pieces = [piece.strip() for piece in text.split(",")]
-    pairs = [piece.rpartition("=") for piece in pieces]
-    try:
-        if all(equals for _, equals, _ in pairs):
-            return {name.strip(): float(number) for name, _, number in pairs}
-        return [float(piece) for piece in pieces]
-    except ValueError:
-        raise InvalidInput(
-            f"--values is '{text}'; it takes numbers, or a number for each class.",
-            hint="Write 0,10,25,50,100 or none=0,low=10,high=50.",
-        ) from None
 
 
 def _labels(here: Session, labels: str, project: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.bars import bars
 from seedbed.faces.ui.parts.datatile import data_tile
+from seedbed.faces.ui.parts.trainform import Task, TrainForm
 from seedbed.faces.ui.site import Visit, page
 
 _PAGE, _SETS = 240, 100
@@ -56,6 +57,9 @@ async def data_set(visit: Visit, ref: str, offset: int = 0) -> None:
                     bars({**numbers["classes"], **_unlabelled(numbers)}, "Images per class")
             with card("In numbers"):
                 facts(_facts(numbers))
+        labels = sum(numbers["classes"].values())
+        if labels and visit.by.may(Role.TRAINER):
+            TrainForm(visit, Task(labels, numbers["images"], data=summary["uuid"])).build()
         with card("Images", aside=_shown(offset, len(records), numbers["images"])):
             thumbs.grid([_thumb(summary["uuid"], offset + number, record) for number, record in enumerate(records)])
             _pages(ref, offset, numbers["images"])

@@ -14,6 +14,7 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.bars import bars
 from seedbed.faces.ui.parts.joblist import JobList
+from seedbed.faces.ui.parts.trainform import Task, TrainForm
 from seedbed.faces.ui.results import images_of, models_in_words, texts
 from seedbed.faces.ui.site import Visit, page
 from seedbed.runtime.jobs.records import Job
@@ -49,8 +50,10 @@ async def project(visit: Visit, ref: str) -> None:
                     )
             with card("Images"):
                 _images(data)
+        if labels and data and visit.by.may(Role.TRAINER, found.id):
+            TrainForm(visit, Task(len(labels), images_of(data), project=found.id)).build()
         with card("Models"):
-            _models(models, len(labels))
+            _models(models)
         with card("Jobs"):
             listed = JobList(jobs, "No job has run for this project yet.", visit.by)
 
@@ -90,11 +93,9 @@ def _images(data: Bundle | None) -> None:
         link("All images and findings", path("data", data.uuid), "button")
 
 
-def _models(models: Sequence[Bundle], labels: int) -> None:
+def _models(models: Sequence[Bundle]) -> None:
     if not models:
-        words(f"None yet. Train one with the {say.plural(labels, 'label')} that are there:", "p", "soft")
-        with box():
-            words("seedbed train DATA --project NAME", "code")
+        words("None yet. Training takes labels of a few images of each class.", "p", "soft")
         return
     with table(["Model", "Tells apart", "Made"], "stacked"):
         for model in models:

@@ -1,0 +1,182 @@
+"""Start a training: one button, and a fold with everything for those who know what they want."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nicegui import ui
+from nicegui.element import Element
+
+from seedbed.assets.access.roles import Identity
+from seedbed.base.errors import InvalidInput, SeedbedError
+from seedbed.base.resources import Resources
+from seedbed.faces.ui import words as say
+from seedbed.faces.ui.elements import box, button, card, path, words
+from seedbed.faces.ui.site import Visit
+from seedbed.flows.algorithms import algorithms
+from seedbed.flows.backbones import backbones
+from seedbed.flows.training import problems_by_field
+from seedbed.flows.written import read_others, read_values, settings_from
+from seedbed.methods.learn.settings import TrainSettings
+from seedbed.runtime.jobs.records import Job
+
+_DEFAULTS = TrainSettings()
+_TEST_SHARE = 0.3
+_LONG = {
+    "weights": {"pretrained": "pretrained", "none": "none: from scratch"},
+    "scaling": {"weak": "weak: batches per rank", "strong": "strong: batches in all"},
+}
+_NUMBERS = {  # setting -> what it is called, the smallest value, the step of its arrows
+    "size": ("Image size in pixels", 8, 16),
+    "steps": ("Steps", 1, 20),
+    "epochs": ("Or epochs (0: steps hold)", 0, 1),
+    "learning_rate": ("Learning rate", 0, 0.0005),
+    "labelled_batch": ("Labelled images a step", 1, 8),
+    "unlabelled_batch": ("Unlabelled images a step", 1, 8),
+    "ranks": ("Ranks (processes)", 1, 1),
+}
+_APART = {  # what is no setting of the method -> what it is called, its default, the smallest value
+    "labels_per_class": ("Labels per class (0: all)", 0, 0),
+    "test_share": ("Share for the test", _TEST_SHARE, 0),
+    "gpus": ("GPUs", 0, 0),
+    "seed": ("Seed", 0, 0),
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is trained on: a project's data set and labels, or a data set with the classes that it came with."""
+
+    labels: int
+    images: int
+    data: str = ""
+    project: str = ""
+
+
+@dataclass
+class Field:
+    """An input with the place where its mistake is told."""
+
+    input: Any
+    wrong: Any
+    default: Any
+
+    def value(self) -> Any:
+        """What was chosen; an emptied field means the default."""
+        given = self.input.value
+        if given is None or given == "":
+            return self.default
+        whole = isinstance(self.default, int) and isinstance(given, float) and given.is_integer()
+        return int(given) if whole else given
+
+    def tell(self, sentence: str) -> None:
+        """Show what is wrong, or that nothing is."""
+        self.wrong.set_text(sentence)
+        self.wrong.set_visibility(bool(sentence))
+        self.input.props["aria-invalid"] = "true" if sentence else "false"
+        self.input.update()
+
+
+class TrainForm:
+    """The form; `build` puts it on the page."""
+
+    def __init__(self, visit: Visit, task: Task) -> None:
+        self._visit = visit
+        self._task = task
+        self._fields: dict[str, Field] = {}
+
+    def build(self) -> None:
+        """A sentence, the button, the fold."""
+        with card("Train", "train"):
+            words(_what_happens(self._task), "p", "soft")
+            self._note = words("", "p", "note bad", role="alert")
+            self._note.set_visibility(False)
+            with box(classes="row"):
+                self._button = button(f"Train with {say.plural(self._task.labels, 'label')}", self._start, "main")
+            with box("details", "fold") as self._fold:
+                words("Advanced", "summary")
+                with box(classes="stack"):
+                    self._choices()
+                    words("What is not changed stays as it is known to work best: seedbed train --help.", "p", "soft")
+
+    def _choices(self) -> None:
+        known = algorithms()
+        with box(classes="choices"):
+            self._put("algorithm", _DEFAULTS.algorithm, lambda: ui.select(list(known), label="Algorithm"), wide=True)
+            self._put("start", _DEFAULTS.start, lambda: ui.input("Backbone", autocomplete=list(backbones())), wide=True)
+            for name, options in _LONG.items():
+                self._put(name, getattr(_DEFAULTS, name), _select(options, name.capitalize()))
+            for name, (label, least, step) in _NUMBERS.items():
+                self._put(name, getattr(_DEFAULTS, name), _number(label, least, step))
+            for name, (label, default, least) in _APART.items():
+                self._put(name, default, _number(label, least, 0.05 if isinstance(default, float) else 1))
+            self._put("values", "", lambda: ui.input("Values of ordered classes", placeholder="none=0,low=10,high=50"))
+            self._put("options", "", lambda: ui.input("Other settings", placeholder="ema=0.99 threshold=0.8"))
+        chosen = self._fields["algorithm"].input
+        about = words(known.get(_DEFAULTS.algorithm, ""), "p", "soft small")
+        chosen.on_value_change(lambda event: about.set_text(known.get(event.value, "")))
+
+    def _put(self, name: str, default: Any, make: Callable[[], Element], *, wide: bool = False) -> None:
+        with box(classes="field wide" if wide else "field"):
+            made: Any = make().props("outlined dense")
+            made.set_value(default)
+            wrong = words("", "p", "wrong", role="alert")
+            wrong.set_visibility(False)
+        self._fields[name] = Field(made, wrong, default)
+
+    async def _start(self) -> None:
+        """Everything wrong is told at once, by its field; what is right is queued, and its page opened."""
+        self._tell({})
+        try:
+            params = settings_from(*self._chosen())
+            if wrong := problems_by_field(params):
+                self._tell(wrong)
+                return
+            jobs = await self._visit.ask(self._train, params)
+        except SeedbedError as error:
+            self._tell({"": str(error)})
+            return
+        ui.navigate.to(path("jobs", next(job.id for job in jobs if job.step == "train")))
+
+    def _chosen(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        values = {name: self._fields[name].value() for name in ("algorithm", "start", *_LONG, *_NUMBERS)}
+        named = {name: value for name, value in values.items() if value != getattr(_DEFAULTS, name)}
+        if written := str(self._fields["values"].value()).strip():
+            named["values"] = read_values(written)
+        return read_others(str(self._fields["options"].value())), named
+
+    def _train(self, params: Mapping[str, Any], *, by: Identity) -> list[Job]:
+        apart = {name: self._fields[name].value() for name in _APART}
+        if not 0 < apart["test_share"] < 1:
+            raise InvalidInput(f"The share for the test is {apart['test_share']}; it must lie between 0 and 1.")
+        gpus, task = apart.pop("gpus"), self._task
+        resources = Resources(cpus=0, memory=0, gpus=gpus) if gpus else None
+        return self._visit.platform.models.train(
+            task.data, project=task.project, params=params, resources=resources, by=by, **apart
+        )
+
+    def _tell(self, wrong: Mapping[str, str]) -> None:
+        for name, field in self._fields.items():
+            field.tell(wrong.get(name, ""))
+        rest = " ".join(sentence for name, sentence in wrong.items() if name not in self._fields)
+        self._note.set_text(rest)
+        self._note.set_visibility(bool(rest))
+        if wrong:
+            self._fold.props["open"] = True
+            self._fold.update()
+
+
+def _select(options: Mapping[str, str], label: str) -> Callable[[], Element]:
+    return lambda: ui.select(dict(options), label=label)
+
+
+def _number(label: str, least: float, step: float) -> Callable[[], Element]:
+    return lambda: ui.number(label, min=least, step=step)
+
+
+def _what_happens(task: Task) -> str:
+    kept = round(_TEST_SHARE * task.labels)
+    return (
+        f"About {kept:,} of the {say.plural(task.labels, 'label')} are put aside to test the result. The model learns "
+        f"from the others, and from the rest of the {say.plural(task.images, 'image')} without labels."
+    )

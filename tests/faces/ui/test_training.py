@@ -1,0 +1,91 @@
+"""Starting a training from the page: one button, or everything; mistakes stand by their field."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from seedbed.assets.access.roles import SOLO
+from seedbed.runtime.jobs.records import Job
+from tests.faces.ui.conftest import Served
+from tests.faces.ui.content import ended
+from tests.faces.ui.test_pages import PHONE, Watched, alive, entered
+
+
+@pytest.fixture(scope="module")
+def watched(browser: Browser, solo: Served) -> Iterator[Watched]:
+    context = entered(browser, solo)
+    yield Watched(context.new_page())
+    context.close()
+
+
+@pytest.fixture
+def form(watched: Watched, solo: Served) -> Page:
+    assert solo.content
+    return watched.go(f"{solo.url}/projects/{solo.content.project}")
+
+
+def started(page: Page, solo: Served) -> dict[str, Job]:
+    """The jobs of the flow whose training's page was opened, taken out of the queue again."""
+    page.wait_for_url("**/jobs/*")
+    alive(page)
+    train = solo.platform.jobs.get(page.url.rpartition("/")[2], by=SOLO)
+    jobs = {job.step: job for job in solo.platform.jobs.list(flow=train.flow, by=SOLO)}
+    for job in jobs.values():
+        solo.platform.jobs.cancel(job.id, by=SOLO)
+    for job in jobs.values():
+        ended(solo.platform, job)
+    return jobs
+
+
+def test_one_button_trains_with_the_labels_of_the_project(form: Page, watched: Watched, solo: Served):
+    assert solo.content
+    expect(form.get_by_label("Steps", exact=True)).to_be_hidden()
+    form.get_by_role("button", name="Train with 30 labels").click()
+    jobs = started(form, solo)
+    assert jobs["train"].spec.params == {"size": 64}
+    assert jobs["train"].project == solo.content.project
+    assert jobs["sample-labels"].spec.params["per_class"] == 0
+    assert watched.wrong == []
+
+
+def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
+    form.get_by_text("Advanced").click()
+    form.get_by_label("Algorithm").click()
+    form.get_by_role("option", name="fixmatch").click()
+    expect(form.get_by_text("confident pseudo-labels")).to_be_visible()
+    form.get_by_label("Steps", exact=True).fill("7")
+    form.get_by_label("Learning rate").fill("0.01")
+    form.get_by_label("Labels per class").fill("3")
+    form.get_by_label("Seed").fill("11")
+    form.get_by_label("Other settings").fill("ema=0.9 threshold=0.8")
+    form.get_by_role("button", name="Train with 30 labels").click()
+    jobs = started(form, solo)
+    assert jobs["train"].spec.seed == 11
+    assert jobs["sample-labels"].spec.params["per_class"] == 3
+    assert jobs["train"].spec.params == {
+        "size": 64,
+        "algorithm": "fixmatch",
+        "steps": 7,
+        "learning_rate": 0.01,
+        "ema": 0.9,
+        "options": {"threshold": 0.8},
+    }
+
+
+def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, watched: Watched, solo: Served):
+    before = len(solo.platform.jobs.list(by=SOLO, limit=1000))
+    form.get_by_text("Advanced").click()
+    form.get_by_label("Steps", exact=True).fill("0")
+    form.get_by_label("Other settings").fill("treshold=0.8")
+    form.get_by_role("button", name="Train with 30 labels").click()
+    field = form.locator(".field", has=form.get_by_label("Steps", exact=True))
+    expect(field.locator(".wrong")).to_have_text("steps is 0; it must be at least 1.")
+    expect(form.locator(".field", has=form.get_by_label("Other settings")).locator(".wrong")).to_contain_text(
+        "Did you mean 'threshold'?"
+    )
+    form.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    form.wait_for_timeout(100)
+    assert form.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert len(solo.platform.jobs.list(by=SOLO, limit=1000)) == before
+    assert watched.wrong == []
