@@ -4,6 +4,7 @@ import gc
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 import torch
@@ -14,6 +15,9 @@ from torch.nn.parallel import DistributedDataParallel
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.learn.gathered_norm import gather_statistics, learns_statistics
+
+_NEW_NAME = "forward_sync_buffers" in signature(DistributedDataParallel).parameters  # torch renames the option
+_NO_BROADCASTS: dict[str, Any] = {"forward_sync_buffers" if _NEW_NAME else "broadcast_buffers": False}
 
 
 class Gang:
@@ -48,7 +52,7 @@ class Gang:
         """
         if learns_statistics(network):
             network = self._with_all_statistics(network)
-        return DistributedDataParallel(network, broadcast_buffers=False, gradient_as_bucket_view=True)
+        return DistributedDataParallel(network, gradient_as_bucket_view=True, **_NO_BROADCASTS)
 
     def _with_all_statistics(self, network: nn.Module) -> nn.Module:
         if self._device.type == "cuda":
@@ -86,7 +90,7 @@ def joined(device: torch.device, backend: str = "auto") -> Iterator[Gang]:
     collected before the group is destroyed: a rank that does it the other way round may abort.
     """
     if device.type == "cuda":
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+        _take_gpu(int(os.environ.get("LOCAL_RANK", "0")), int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     dist.init_process_group(backend_for(device, backend))
     yield Gang(device)
     gc.collect()
@@ -102,3 +106,14 @@ def backend_for(device: torch.device, asked: str) -> str:
     if asked != "auto":
         return "cpu:gloo,cuda:nccl" if asked == "nccl" else asked
     return "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
+
+
+def _take_gpu(rank: int, ranks: int) -> None:
+    """Make the rank's own GPU the one that "cuda" means."""
+    there = torch.cuda.device_count()
+    if there < ranks:
+        raise InvalidInput(
+            f"ranks is {ranks}, each of which needs a GPU, but there {'is' if there == 1 else 'are'} {there}.",
+            hint=f"Ask for {ranks} GPUs, or use fewer ranks.",
+        )
+    torch.cuda.set_device(rank)
