@@ -70,7 +70,11 @@ def _sentence(place: str, found: list[Mapping[str, Any]], known: Mapping[str, An
     if all(allowed):
         return f"'{place}' is {shown(first['input'])}; it must be {' or '.join(allowed)}."
     message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-    return f"'{place}' is {shown(first['input'])}: {message[:1].lower()}{message[1:]}." if place else f"{message}."
+    return f"'{place}' is {shown(first['input'])}: {message[:1].lower()}{message[1:]}." if place else _ended(message)
+
+
+def _ended(message: str) -> str:
+    return message if message.endswith("?") else f"{message}."
 
 
 def _place(loc: tuple[Any, ...]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
 from seedbed.base.registry import near_matches
-from seedbed.flows.unloaded import about, options_of, rows_of
+from seedbed.flows.unloaded import opening, options_of, rows_of
 from seedbed.methods.learn.settings import TrainSettings
 
 _WHERE = ("seedbed.methods.learn.algorithm", "ALGORITHMS")
@@ -12,7 +12,7 @@ _WHERE = ("seedbed.methods.learn.algorithm", "ALGORITHMS")
 
 def algorithms() -> dict[str, str]:
     """Name of each, with one line on what it does."""
-    return {name: about(row) for name, row in rows_of(*_WHERE).items()}
+    return {name: opening(row) for name, row in rows_of(*_WHERE).items()}
 
 
 def algorithm_options(name: str) -> dict[str, str]:

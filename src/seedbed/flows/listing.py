@@ -5,6 +5,7 @@ Registries whose rows need torch are read as source text: the service must not l
 
 from collections.abc import Callable, Mapping
 
+from seedbed.flows.algorithms import algorithms
 from seedbed.flows.kinds import KINDS
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.steps import STEPS
@@ -37,10 +38,6 @@ def _cards() -> Mapping[str, str]:
     return _unloaded("seedbed.assets.zoo.catalogue", "CARDS")
 
 
-def _algorithms() -> Mapping[str, str]:
-    return _unloaded("seedbed.methods.learn.algorithm", "ALGORITHMS")
-
-
 def _executors() -> Mapping[str, str]:
     return {"local": "processes of this machine"}
 
@@ -60,6 +57,6 @@ _LISTS: dict[str, Callable[[], Mapping[str, str]]] = {
     "kinds": _kinds,
     "policies": _policies,
     "cards": _cards,
-    "algorithms": _algorithms,
+    "algorithms": algorithms,
     "executors": _executors,
 }

@@ -24,6 +24,11 @@ def about(row: str) -> str:
     return (ast.get_docstring(found or _source(module)) or "").partition("\n")[0]
 
 
+def opening(row: str) -> str:
+    """The first line of the module's docstring."""
+    return (ast.get_docstring(_source(row.partition(":")[0])) or "").partition("\n")[0]
+
+
 def options_of(row: str) -> dict[str, str]:
     """The fields of a dataclass that have a default, inherited ones first: name -> the default as it is written."""
     module, _, thing = row.partition(":")

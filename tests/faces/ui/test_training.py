@@ -53,7 +53,7 @@ def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
     form.get_by_text("Advanced").click()
     form.get_by_label("Algorithm").click()
     form.get_by_role("option", name="fixmatch").click()
-    expect(form.get_by_text("confident pseudo-labels")).to_be_visible()
+    expect(form.get_by_text("what the weak view says")).to_be_visible()
     form.get_by_label("Steps", exact=True).fill("7")
     form.get_by_label("Learning rate").fill("0.01")
     form.get_by_label("Labels per class").fill("3")
