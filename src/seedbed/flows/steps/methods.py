@@ -9,7 +9,7 @@ METHODS: Registry[Any] = Registry(
     {
         "ingest": "seedbed.assets.data.ingest:ingest",
         "onnx-model": "seedbed.flows.onnx:OnnxModel",
-        "train": "seedbed.methods.learn.trainer:train",
+        "train": "seedbed.methods.learn.launch:train_on_ranks",
         "predict": "seedbed.methods.learn.predict:predict",
         "evaluate": "seedbed.methods.learn.evaluate:evaluate",
         "model": "seedbed.methods.learn.model:Model",

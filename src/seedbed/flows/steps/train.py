@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any, Self, get_type_hints
 
 import numpy as np
@@ -21,6 +22,7 @@ from seedbed.flows.steps.methods import METHODS
 from seedbed.methods.learn.settings import TrainSettings
 
 UNLABELLED = -1
+_AT_ONCE = 1024  # images that are copied at once
 Values = tuple[float, ...] | dict[str, float]
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -112,7 +114,8 @@ def train_model(
     settings = settings_of(params, given.values())
     classes = settings.classes
     used = np.array([row for row in range(len(decoded.images)) if row not in kept_out])
-    trained = METHODS.get("train")(decoded.pixels[used], _numbers(given, used, classes), settings, run)
+    pixels = _rows_of(decoded.pixels, used, run.folder / "pixels.npy" if settings.ranks > 1 else None)
+    trained = METHODS.get("train")(pixels, _numbers(given, used, classes), settings, run)
     folder = run.folder / "model-bundle"
     trained.model.save(folder / "model")
     values: Mapping[str, tuple[Any, ...]] = {
@@ -132,3 +135,16 @@ def train_model(
 def _numbers(given: Mapping[int, str], used: NDArray[np.int64], classes: Sequence[str]) -> NDArray[np.int64]:
     number = {klass: place for place, klass in enumerate(classes)}
     return np.array([number[given[row]] if row in given else UNLABELLED for row in used.tolist()], dtype=np.int64)
+
+
+def _rows_of(pixels: NDArray[np.uint8], used: NDArray[np.int64], file: Path | None) -> NDArray[np.uint8]:
+    """Those images: all of them as they lie on disk, some as a copy; in a file where several ranks are to map it."""
+    if len(used) == len(pixels):
+        return pixels
+    if file is None:
+        return pixels[used]
+    copy = np.lib.format.open_memmap(file, mode="w+", dtype=pixels.dtype, shape=(len(used), *pixels.shape[1:]))
+    for start in range(0, len(used), _AT_ONCE):
+        copy[start : start + _AT_ONCE] = pixels[used[start : start + _AT_ONCE]]
+    copy.flush()
+    return np.load(file, mmap_mode="r", allow_pickle=False)

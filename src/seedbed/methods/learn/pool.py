@@ -41,7 +41,7 @@ class Pool:
         return self._resident[to_device(numbers, self._device)]
 
     def _read(self, images: Images) -> Tensor:
-        batch = torch.from_numpy(np.ascontiguousarray(images))
+        batch = torch.from_numpy(np.require(images, requirements=["C", "W"]))  # a copy of what is mapped read-only
         if images.shape[1:3] == (self._size, self._size):
             return to_device(batch, self._device).permute(0, 3, 1, 2)
         return to_float(images, self._size, self._device).mul_(255).round_().to(torch.uint8)

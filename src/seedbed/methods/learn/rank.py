@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch.distributed as dist
