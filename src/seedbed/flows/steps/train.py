@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, create_model, model_validator
 
+from seedbed.assets.data.cache import DecodedCache
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
@@ -147,4 +148,4 @@ def _rows_of(pixels: NDArray[np.uint8], used: NDArray[np.int64], file: Path | No
     for start in range(0, len(used), _AT_ONCE):
         copy[start : start + _AT_ONCE] = pixels[used[start : start + _AT_ONCE]]
     copy.flush()
-    return np.load(file, mmap_mode="r", allow_pickle=False)
+    return DecodedCache.open(file).pixels
