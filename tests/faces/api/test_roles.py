@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -9,6 +10,8 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from seedbed.assets.access.roles import SOLO, Role
+from seedbed.assets.store.bundle import ArrayType, Bundle, Draft, DraftArray, Lineage
+from seedbed.assets.store.lineage import HIDDEN
 from seedbed.faces.api.app import role_of
 from seedbed.flows.platform import Platform
 
@@ -83,3 +86,41 @@ def test_somebody_who_is_no_member_does_not_learn_that_a_project_exists(
     assert there.status_code == absent.status_code == 404
     assert there.json()["detail"].replace("secret", "absent") == absent.json()["detail"]
     assert "secret" not in trainer.get("/api/v1/projects").text
+
+
+@pytest.mark.parametrize("held", list(Role))
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_a_lineage_says_of_bundles_of_other_projects_only_that_they_are_there(
+    team_calls: By, tokens: dict[Role, str], platform: Platform, held: Role, direction: str
+) -> None:
+    hidden = platform.projects.create(f"hidden {held} {direction}", by=SOLO)
+    origin = _published(platform, "origin-name", project=hidden.id if direction == "up" else "")
+    made = _published(platform, "made-name", origin, project=hidden.id if direction == "down" else "")
+    shown, other = (made, origin) if direction == "up" else (origin, made)
+    person = team_calls(tokens[held])
+
+    def asked() -> tuple[dict[str, Any], str]:
+        answer = person.get(f"/api/v1/bundles/{shown.uuid}/lineage?direction={direction}")
+        assert answer.status_code == 200, answer.text
+        return next(node for node in answer.json()["nodes"] if node["uuid"] == other.uuid), answer.text
+
+    node, text = asked()
+    assert node["hidden"] == (held is not Role.OPERATOR)
+    if held is not Role.OPERATOR:
+        assert node["name"] == HIDDEN and not any(node[name] for name in ("kind", "step", "job", "project", "created"))
+        assert other.name not in text
+    platform.users.add_member(hidden.id, f"a-{held.value}", Role.VIEWER, by=SOLO)
+    node, _ = asked()
+    assert node["name"] == other.name and not node["hidden"], "members see it"
+
+
+def _published(platform: Platform, name: str, *made_from: Bundle, project: str) -> Bundle:
+    return platform.store.publish(
+        Draft(
+            name=name,
+            kind="notes",
+            arrays={"text": DraftArray(ArrayType.STR, (name,))},
+            lineage=Lineage(step="write", inputs=tuple(("data", one.uuid) for one in made_from)),
+            project=project,
+        )
+    )

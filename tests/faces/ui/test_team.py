@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from seedbed.assets.access.roles import SOLO, Role
+from seedbed.assets.store.bundle import ArrayType, Bundle, Draft, DraftArray, Lineage
 from seedbed.faces.ui.app import declare
 from seedbed.faces.ui.site import PAGES
 from tests.faces.ui.conftest import Served
@@ -89,6 +90,27 @@ def test_a_viewer_sees_no_doors_that_are_closed_to_them(page: Page, team: Served
         answer = page.goto(team.url + path)
         assert answer and answer.status == status
         assert "not for vera" not in page.content()
+
+
+def test_a_lineage_names_no_bundle_of_a_project_that_somebody_may_not_see(page: Page, team: Served):
+    team.platform.users.create("viktor", Role.VIEWER, password=PASSWORD, by=SOLO)
+    hidden = team.platform.projects.create("not for viktor", by=SOLO)
+    secret = _published(team, "secret origin", project=hidden.id)
+    made = _published(team, "open result", secret, project="")
+    sign_in(page, team, "viktor", f"/bundles/{made.uuid}")
+    alive(page)
+    listed = page.get_by_role("list", name="Lineage of open result, as links")
+    expect(listed).to_contain_text("a bundle of another project")
+    assert "secret origin" not in page.content()
+    expect(listed.get_by_role("link")).to_have_count(1)
+
+
+def _published(team: Served, name: str, *made_from: Bundle, project: str) -> Bundle:
+    inputs = tuple(("data", one.uuid) for one in made_from)
+    arrays = {"text": DraftArray(ArrayType.STR, (name,))}
+    return team.platform.store.publish(
+        Draft(name=name, kind="notes", arrays=arrays, lineage=Lineage(step="write", inputs=inputs), project=project)
+    )
 
 
 def test_signing_out_closes_the_pages(page: Page, team: Served):

@@ -1,7 +1,7 @@
 """Where a bundle comes from and what was made of it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import CTE, Connection, Integer, Select, Text, func, literal, select
@@ -10,10 +10,15 @@ from seedbed.assets.db.tables import bundle_inputs, bundles
 
 Direction = Literal["up", "down"]
 _MOST = 20_000  # nodes of one answer
+HIDDEN = "a bundle of another project"
+"""What one is called that whoever asks may not see."""
 
 
 class Node(NamedTuple):  # not a dataclass: a graph has thousands, and these are made several times faster
-    """A bundle in a graph; one that was deleted, or never was here, is `gone` and has only its uuid."""
+    """A bundle in a graph; one that was deleted, or never was here, is `gone` and has only its uuid.
+
+    One that whoever asks may not see is `hidden`: nothing but its uuid is told of it.
+    """
 
     uuid: str
     depth: int
@@ -22,7 +27,9 @@ class Node(NamedTuple):  # not a dataclass: a graph has thousands, and these are
     created: float = 0.0
     step: str = ""
     job: str = ""
+    project: str = ""
     gone: bool = False
+    hidden: bool = False
 
 
 class Edge(NamedTuple):
@@ -41,6 +48,17 @@ class Graph:
     nodes: Mapping[str, Node]
     edges: tuple[Edge, ...]
     truncated: bool = False
+
+    def hiding(self, may_see: Callable[[str], bool]) -> "Graph":
+        """The same without what is told of bundles of projects that somebody may not see."""
+        secret = {project for project in {node.project for node in self.nodes.values()} if not may_see(project)}
+        if not secret:
+            return self
+        nodes = {
+            uuid: Node(uuid, node.depth, HIDDEN, hidden=True) if node.project in secret and not node.gone else node
+            for uuid, node in self.nodes.items()
+        }
+        return replace(self, nodes=nodes)
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON value."""
@@ -66,7 +84,7 @@ def node_statement(root: str, depth: int, direction: Direction) -> Select[Any]:
     """The SQL for the nodes of a graph."""
     found = reached(root, depth, direction)
     near = select(found.c.uuid, func.min(found.c.depth).label("depth")).group_by(found.c.uuid).subquery("near")
-    columns = [bundles.c[name] for name in ("name", "kind", "created", "step", "job")]
+    columns = [bundles.c[name] for name in ("name", "kind", "created", "step", "job", "project")]
     joined = near.outerjoin(bundles, bundles.c.uuid == near.c.uuid)
     return select(near.c.uuid, near.c.depth, *columns).select_from(joined).order_by(near.c.depth).limit(_MOST + 1)
 

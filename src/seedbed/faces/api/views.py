@@ -168,7 +168,9 @@ class NodeView(View):
     created: float
     step: str
     job: str
+    project: str
     gone: bool = Field(description="It was deleted, or lives elsewhere.")
+    hidden: bool = Field(description="It belongs to a project that you may not see: nothing else is told of it.")
 
 
 class EdgeView(View):

@@ -48,7 +48,9 @@ def lineage(root: str, graph: Graph, *, down: bool) -> None:
 
     def label(uuid: str, name: str) -> str:
         node = nodes.get(uuid)
-        words = f"{node['name']} ({node['kind']}) {uuid}" if node and not node["gone"] else f"{uuid} (not here)"
+        words = f"{uuid} (not here)"
+        if node and not node["gone"]:
+            words = node["name"] if node["hidden"] else f"{node['name']} ({node['kind']}) {uuid}"
         return escape(f"{name}: {words}" if name else words)
 
     tree = Tree(label(root, ""))

@@ -104,7 +104,9 @@ class Node(TypedDict):
     created: float
     step: str
     job: str
+    project: str
     gone: bool
+    hidden: bool
 
 
 class Edge(TypedDict):

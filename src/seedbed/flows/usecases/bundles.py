@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from seedbed.assets.access.audit import Audit
@@ -19,7 +20,7 @@ from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.flows.kinds.labels import Files
 from seedbed.flows.outside import Roots
 from seedbed.flows.usecases.contexts import Contexts, Progress
-from seedbed.flows.usecases.pages import require_project, visible_projects
+from seedbed.flows.usecases.pages import may_see, require_project, visible_projects
 from seedbed.flows.usecases.uploads import Uploads
 from seedbed.runtime.jobs.folders import JobFolders
 
@@ -103,8 +104,9 @@ class Bundles:
         return self._require(ref, Role.VIEWER, by)
 
     def lineage(self, ref: str, *, direction: Direction = "up", depth: int = 50, by: Identity) -> Graph:
-        """What it was made from (up), or what was made from it (down)."""
-        return self._store.lineage(self._require(ref, Role.VIEWER, by).uuid, direction=direction, depth=depth)
+        """What it was made from (up), or what was made from it (down); of others' projects only that it is there."""
+        graph = self._store.lineage(self._require(ref, Role.VIEWER, by).uuid, direction=direction, depth=depth)
+        return graph.hiding(partial(may_see, by))
 
     def tag(self, ref: str, changes: Mapping[str, str | None], *, by: Identity) -> Bundle:
         """Set tags; None removes one."""

@@ -33,9 +33,9 @@ def boxes_of(nodes: Sequence[Node], focus: Iterable[str]) -> list[charts.Box]:
             id=node.uuid,
             title="deleted" if node.gone else node.name or node.uuid[:8],
             under=say.kind_of(node.kind) or node.uuid[:8],
-            href="" if node.gone else path("bundles", node.uuid),
+            href="" if node.gone or node.hidden else path("bundles", node.uuid),
             focus=node.uuid in wanted,
-            gone=node.gone,
+            gone=node.gone or node.hidden,
         )
         for node in nodes
     ]
@@ -55,9 +55,9 @@ def draw(boxes: Sequence[charts.Box], arrows: Sequence[tuple[str, str]], label: 
         words(f"The nearest {_MOST} of {len(boxes):,} are drawn.", "p", "soft small")
     with box("ul", "made", aria_label=f"{label}, as links"):
         for one in shown:
-            if one.href:
+            if one.href or one.gone:
                 with box("li"):
-                    link(one.title, one.href)
+                    link(one.title, one.href) if one.href else words(one.title, "span")
                     words(f" {one.under}", "span", "soft small")
 
 
