@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import torch
 
@@ -35,6 +36,13 @@ def test_while_most_images_have_no_name_counts_are_relative_to_those():
     algorithm = knowing(0, 0, 1, -1, -1, -1, -1, -1, -1, -1)
     # beta is 2/7, 1/7 and 0; (2/7) / (12/7) is 1/6, (1/7) / (13/7) is 1/13
     torch.testing.assert_close(algorithm.thresholds(), torch.tensor([0.9 / 6, 0.9 / 13, 0.0]))
+
+
+def test_images_that_are_held_out_do_not_wait_for_a_name():
+    algorithm = FlexMatch(replace(TASK, held_out=5), threshold=0.9)
+    algorithm.load_state({"learnt": torch.tensor([0, 0, 0, 1, -1, -1, -1, -1, -1, -1])})
+    # one image is without a name; beta is 1, 1/3 and 0; (1/3) / (5/3) is 1/5
+    torch.testing.assert_close(algorithm.thresholds(), torch.tensor([0.9, 0.18, 0.0]))
 
 
 def test_only_guesses_above_tau_are_remembered_and_the_last_name_holds():

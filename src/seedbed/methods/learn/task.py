@@ -22,7 +22,7 @@ class Task:
     `images` is how many images there are: their numbers in a batch's key lie below it. `weights` are the classes'
     weights in the loss of given labels (none: all alike). `nearness` holds, per class, the answer that is wanted when
     the truth is that class: None for the class alone; rows that also give neighbours a share for ordered classes.
-    State that an algorithm keeps lives on `device`.
+    State that an algorithm keeps lives on `device`. `held_out` of the images are never in a batch.
     """
 
     classes: int
@@ -30,6 +30,7 @@ class Task:
     device: torch.device = CPU
     weights: Tensor | None = None
     nearness: Tensor | None = None
+    held_out: int = 0
 
     def loss_each(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss of every image for a class number each."""
@@ -61,10 +62,10 @@ def balancing_weights(counts: Sequence[int]) -> Tensor:
     return given.sum() / (len(counts) * given)
 
 
-def make_task(labels: NDArray[np.integer], settings: TrainSettings, device: torch.device) -> Task:
+def make_task(labels: NDArray[np.integer], settings: TrainSettings, device: torch.device, *, held_out: int = 0) -> Task:
     """The task that the settings describe, for these labels."""
     counts = np.bincount(labels[labels >= 0], minlength=len(settings.classes))
     uneven = settings.balance == "auto" and counts.max() > _UNEVEN * counts.min()
     weights = balancing_weights(counts.tolist()).to(device) if uneven or settings.balance == "weights" else None
     nearness = nearness_of(settings.values, settings.nearness).to(device) if settings.values else None
-    return Task(len(settings.classes), len(labels), device, weights, nearness)
+    return Task(len(settings.classes), len(labels), device, weights, nearness, held_out)

@@ -110,7 +110,7 @@ class TrainingRun:
         )
         self._pool = Pool(images, settings.size, self.device)
         self._backbone = _backbone(settings, run.seed)
-        task = make_task(labels, settings, self.device)
+        task = make_task(labels, settings, self.device, held_out=len(self._parts.held_out))
         algorithm = make_algorithm(settings.algorithm, task, settings.options)
         labelled, unlabelled = settings.global_batches()
         self._steps = settings.steps_over(len(self._parts.unlabelled))

@@ -50,7 +50,8 @@ class FlexMatch(Keeping):
         """
         counts = torch.zeros(self.task.classes + 1, dtype=torch.int64, device=self.task.device)
         counts.scatter_add_(0, self.learnt - _NOT_YET, torch.ones_like(self.learnt))
-        learnt = counts[1:] / counts.max().clamp_min(1)  # the first count is that of images without a name
+        counts[0] -= self.task.held_out  # the first count is that of images without a name
+        learnt = counts[1:] / counts.max().clamp_min(1)
         return self.threshold * learnt / (2 - learnt)
 
     def _remember(self, batch: Batch, confidence: Tensor, guess: Tensor) -> None:
