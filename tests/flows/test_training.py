@@ -8,14 +8,12 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.flows.platform import Platform
-from seedbed.flows.training import problems_by_field, refuse_nodes, with_ranks
+from seedbed.flows.training import problems_by_field, with_ranks
 
 
 def test_several_machines_are_refused_in_a_sentence() -> None:
-    refuse_nodes(1)
-    with pytest.raises(InvalidInput, match="nodes is 2; a training runs on one machine") as caught:
-        refuse_nodes(2)
-    assert "gpus" in caught.value.hint
+    assert problems_by_field({"nodes": 1}) == {}
+    assert "no executor here has several machines" in problems_by_field({"nodes": 2})["nodes"]
 
 
 def test_as_many_ranks_as_gpus_unless_somebody_says_otherwise() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
 from seedbed.base.resources import Resources
 from seedbed.flows.steps.train import TrainParams, Unworkable
@@ -14,15 +13,6 @@ from seedbed.flows.steps.train import TrainParams, Unworkable
 _BASE, _EACH = 1 << 30, 2 << 30  # memory of a training: its data, and every rank's own
 _CPUS = 2.0
 UNSET = Resources(cpus=0.0, memory=0)
-
-
-def refuse_nodes(nodes: int) -> None:
-    """No executor has several machines yet, and waiting for them would be for ever."""
-    if nodes > 1:
-        raise InvalidInput(
-            f"nodes is {nodes}; a training runs on one machine, because no executor here has several.",
-            hint="Leave nodes out; several GPUs of one machine are gpus, several processes are ranks.",
-        )
 
 
 def with_ranks(params: Mapping[str, Any], resources: Resources | None) -> tuple[dict[str, Any], Resources | None]:

@@ -1,13 +1,15 @@
 """`seedbed train`: every setting can be given, defaults are the method's, mistakes are sentences."""
 
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
+from seedbed.assets.data.synthetic import write_leaves
 from seedbed.base.errors import InvalidInput
 from seedbed.flows.written import read_values, settings_from
 from seedbed.methods.learn.settings import Strength, TrainSettings
-from tests.faces.cli.conftest import Seedbed
+from tests.faces.cli.conftest import Asked, Seedbed
 
 
 def test_help_shows_the_defaults_of_the_method(seedbed: Seedbed) -> None:
@@ -47,7 +49,6 @@ def test_values_of_ordered_classes_are_a_list_or_named() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--nodes", "2", "--data", "none"], "no executor here has several"),
         (["one", "--data", "two"], "given twice"),
         (["--data", "none", "--labels", "none.csv"], "There is no file none.csv"),
         ([], "There is no data set to train on"),
@@ -57,6 +58,15 @@ def test_mistakes_are_sentences(seedbed: Seedbed, given: list[str], said: str) -
     done = seedbed("train", *given)
     assert done.returncode != 0 and done.stdout == ""
     assert said in done.stderr
+
+
+def test_several_machines_are_refused_in_a_sentence(seedbed: Seedbed, asked: Asked, tmp_path: Path) -> None:
+    truth = write_leaves(tmp_path / "leaves", 2, seed=1)
+    asked("data", "add", str(tmp_path / "leaves"), "--name", "leaves")
+    done = seedbed("train", "--data", "leaves", "--labels", str(truth), "--nodes", "2")
+    assert done.returncode == 2 and "no executor here has several machines" in done.stderr
+    wrong = seedbed("train", "leaves", "--algorithm", "fixmach", "--lr", "-1", "--set", "stepz=3")
+    assert all(said in wrong.stderr for said in ("'fixmatch'", "learning_rate"))
 
 
 def test_lists_say_what_there_is_to_choose(seedbed: Seedbed) -> None:

@@ -56,7 +56,7 @@ def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
     expect(form.get_by_text("what the weak view says")).to_be_visible()
     form.get_by_label("Steps", exact=True).fill("7")
     form.get_by_label("Learning rate").fill("0.01")
-    form.get_by_label("Labels per class").fill("3")
+    form.get_by_label("Labels of each class").fill("3")
     form.get_by_label("Seed").fill("11")
     form.get_by_label("Other settings").fill("ema=0.9 threshold=0.8")
     form.get_by_role("button", name="Train with 30 labels").click()
@@ -77,6 +77,7 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     before = len(solo.platform.jobs.list(by=SOLO, limit=1000))
     form.get_by_text("Advanced").click()
     form.get_by_label("Steps", exact=True).fill("0")
+    form.get_by_label("Share for the test").fill("3")
     form.get_by_label("Other settings").fill("treshold=0.8")
     form.get_by_role("button", name="Train with 30 labels").click()
     field = form.locator(".field", has=form.get_by_label("Steps", exact=True))
@@ -84,6 +85,7 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     expect(form.locator(".field", has=form.get_by_label("Other settings")).locator(".wrong")).to_contain_text(
         "Did you mean 'threshold'?"
     )
+    expect(form.get_by_text("The share is 3; it must lie between 0 and 1.")).to_be_visible()
     form.set_viewport_size(PHONE)  # type: ignore[arg-type]
     form.wait_for_timeout(100)
     assert form.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -178,7 +178,6 @@ class TrainAsked(Asked):
     )
     seed: int = Field(0, ge=0)
     cls: JobClass = JobClass.TE
-    nodes: int = Field(1, ge=1, le=1_000_000, description="Machines; more than one is refused so far.")
     resources: ResourcesAsked | None = Field(None, description="Several GPUs train with as many ranks.")
 
 

@@ -23,7 +23,7 @@ from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.flows.recipes.recipe import Recipe, RecipeParams, in_a_name
-from seedbed.flows.training import refuse_nodes, with_ranks
+from seedbed.flows.training import with_ranks
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.pages import may_see
@@ -63,7 +63,6 @@ class Models:
         folds: int = 0,
         fold: int = 0,
         labels_per_class: int = 0,
-        nodes: int = 1,
         cls: JobClass = JobClass.TE,
         resources: Resources | None = None,
         by: Identity,
@@ -74,7 +73,6 @@ class Models:
         (a column of the data set, such as the plant) all stay on one side; with `folds`, the part number `fold`. Of
         the rest all are used, or `labels_per_class`. Resources with several GPUs train with as many ranks.
         """
-        refuse_nodes(nodes)
         params, resources = with_ranks(params or {}, resources)
         place = self._projects.get(project, by=by) if project else None
         by.require(Role.TRAINER, place.id if place else "")

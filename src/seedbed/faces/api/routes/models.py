@@ -46,7 +46,6 @@ def train(asked: TrainAsked, here: Here, rules: Rules, by: Trainer) -> list[JobV
         test_share=asked.test_share,
         group=asked.group,
         labels_per_class=asked.labels_per_class,
-        nodes=asked.nodes,
         cls=asked.cls,
         resources=asked.resources.resources() if asked.resources else None,
         by=by,

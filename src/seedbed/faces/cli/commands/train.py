@@ -61,7 +61,7 @@ def train(
     ] = "",
     gpus: Annotated[int, typer.Option(min=0, help="GPUs to train on, with a process each; 0: none is asked for.")] = 0,
     ranks: Annotated[int | None, _setting("ranks", "Processes that train together; as many as --gpus.")] = None,
-    nodes: Annotated[int, typer.Option(min=1, help="Machines; only one so far.")] = 1,
+    nodes: Annotated[int | None, _setting("nodes", "Machines; no executor has more than one so far.")] = None,
     scaling: Annotated[
         Literal["weak", "strong"] | None,
         _setting("scaling", "Of ranks; weak: batches per rank, rate times ranks; strong: batches and rate in all."),
@@ -95,12 +95,13 @@ def train(
         "unlabelled_batch": unlabelled_batch,
         "values": read_values(values_) if values_ else None,
         "ranks": ranks,
+        "nodes": nodes,
         "scaling": scaling,
     }
     params = settings_from(values(set_, "--set"), {name: value for name, value in named.items() if value is not None})
     with session() as here:
         asked: dict[str, Any] = {"project": project, "seed": seed, "cls": cls.lower(), "group": group}
-        asked |= {"test_share": test_share, "labels_per_class": labels_per_class, "nodes": nodes}
+        asked |= {"test_share": test_share, "labels_per_class": labels_per_class}
         asked |= _labels(here, labels, project)
         if gpus:
             asked["resources"] = {"cpus": 0, "memory": 0, "gpus": gpus}

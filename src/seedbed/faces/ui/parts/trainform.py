@@ -8,7 +8,7 @@ from nicegui import ui
 from nicegui.element import Element
 
 from seedbed.assets.access.roles import Identity
-from seedbed.base.errors import InvalidInput, SeedbedError
+from seedbed.base.errors import SeedbedError
 from seedbed.base.resources import Resources
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, button, card, path, words
@@ -26,20 +26,20 @@ _LONG = {
     "weights": {"pretrained": "pretrained", "none": "none: from scratch"},
     "scaling": {"weak": "weak: batches per rank", "strong": "strong: batches in all"},
 }
-_NUMBERS = {  # setting -> what it is called, the smallest value, the step of its arrows
-    "size": ("Image size in pixels", 8, 16),
-    "steps": ("Steps", 1, 20),
-    "epochs": ("Or epochs (0: steps hold)", 0, 1),
-    "learning_rate": ("Learning rate", 0, 0.0005),
-    "labelled_batch": ("Labelled images a step", 1, 8),
-    "unlabelled_batch": ("Unlabelled images a step", 1, 8),
-    "ranks": ("Ranks (processes)", 1, 1),
+_NUMBERS = {  # setting -> what it is called, the step of its arrows
+    "size": ("Image size in pixels", 16),
+    "steps": ("Steps", 20),
+    "epochs": ("Or epochs (0: steps hold)", 1),
+    "learning_rate": ("Learning rate", 0.0005),
+    "labelled_batch": ("Labelled images a step", 8),
+    "unlabelled_batch": ("Unlabelled images a step", 8),
+    "ranks": ("Ranks (processes)", 1),
 }
-_APART = {  # what is no setting of the method -> what it is called, its default, the smallest value
-    "labels_per_class": ("Labels per class (0: all)", 0, 0),
-    "test_share": ("Share for the test", _TEST_SHARE, 0),
-    "gpus": ("GPUs", 0, 0),
-    "seed": ("Seed", 0, 0),
+_APART = {  # what is no setting of the method -> what it is called, its default
+    "labels_per_class": ("Labels of each class (0: all)", 0),
+    "test_share": ("Share for the test", _TEST_SHARE),
+    "gpus": ("GPUs", 0),
+    "seed": ("Seed", 0),
 }
 
 
@@ -97,7 +97,7 @@ class TrainForm:
                 words("Advanced", "summary")
                 with box(classes="stack"):
                     self._choices()
-                    words("What is not changed stays as it is known to work best: seedbed train --help.", "p", "soft")
+                    words("What is left alone keeps its default. All settings: seedbed train --help.", "p", "soft")
 
     def _choices(self) -> None:
         known = algorithms()
@@ -106,10 +106,10 @@ class TrainForm:
             self._put("start", _DEFAULTS.start, lambda: ui.input("Backbone", autocomplete=list(backbones())), wide=True)
             for name, options in _LONG.items():
                 self._put(name, getattr(_DEFAULTS, name), _select(options, name.capitalize()))
-            for name, (label, least, step) in _NUMBERS.items():
-                self._put(name, getattr(_DEFAULTS, name), _number(label, least, step))
-            for name, (label, default, least) in _APART.items():
-                self._put(name, default, _number(label, least, 0.05 if isinstance(default, float) else 1))
+            for name, (label, step) in _NUMBERS.items():
+                self._put(name, getattr(_DEFAULTS, name), _number(label, step))
+            for name, (label, default) in _APART.items():
+                self._put(name, default, _number(label, 0.05 if isinstance(default, float) else 1))
             self._put("values", "", lambda: ui.input("Values of ordered classes", placeholder="none=0,low=10,high=50"))
             self._put("options", "", lambda: ui.input("Other settings", placeholder="ema=0.99 threshold=0.8"))
         chosen = self._fields["algorithm"].input
@@ -129,7 +129,7 @@ class TrainForm:
         self._tell({})
         try:
             params = settings_from(*self._chosen())
-            if wrong := problems_by_field(params):
+            if wrong := problems_by_field(params) | self._problems_apart():
                 self._tell(wrong)
                 return
             jobs = await self._visit.ask(self._train, params)
@@ -145,10 +145,17 @@ class TrainForm:
             named["values"] = read_values(written)
         return read_others(str(self._fields["options"].value())), named
 
+    def _problems_apart(self) -> dict[str, str]:
+        share = self._fields["test_share"].value()
+        wrong = {} if 0 < share < 1 else {"test_share": f"The share is {share}; it must lie between 0 and 1."}
+        for name in ("labels_per_class", "gpus", "seed"):
+            value = self._fields[name].value()
+            if not isinstance(value, int) or value < 0:
+                wrong[name] = f"This is {value}; it must be a whole number, 0 or more."
+        return wrong
+
     def _train(self, params: Mapping[str, Any], *, by: Identity) -> list[Job]:
         apart = {name: self._fields[name].value() for name in _APART}
-        if not 0 < apart["test_share"] < 1:
-            raise InvalidInput(f"The share for the test is {apart['test_share']}; it must lie between 0 and 1.")
         gpus, task = apart.pop("gpus"), self._task
         resources = Resources(cpus=0, memory=0, gpus=gpus) if gpus else None
         return self._visit.platform.models.train(
@@ -170,8 +177,9 @@ def _select(options: Mapping[str, str], label: str) -> Callable[[], Element]:
     return lambda: ui.select(dict(options), label=label)
 
 
-def _number(label: str, least: float, step: float) -> Callable[[], Element]:
-    return lambda: ui.number(label, min=least, step=step)
+def _number(label: str, step: float) -> Callable[[], Element]:
+    """Without limits: a value that cannot be used is told, not silently changed."""
+    return lambda: ui.number(label, step=step)
 
 
 def _what_happens(task: Task) -> str:
