@@ -15,7 +15,7 @@ Options = dict[str, Any]
 
 COLOURS = tuple(f"var(--c{number})" for number in range(1, 9))
 _MOST_POINTS = 800
-_FONT = {"fontFamily": "inherit", "fontSize": 12, "color": "var(--soft)"}
+FONT = {"fontFamily": "inherit", "fontSize": 12, "color": "var(--soft)"}
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ def curves(lines: Sequence[tuple[str, Points]], *, share: bool = False) -> Optio
     drawn = [(name, thinned(points)) for name, points in lines]
     factor = 100.0 if share else 1.0
     return {
-        **_base(),
+        **base(),
         "grid": {"left": 8, "right": 18, "top": 44 if len(drawn) > 1 else 18, "bottom": 8, "containLabel": True},
-        "legend": _legend(len(drawn) > 1),
-        "tooltip": {**_tooltip(), "trigger": "axis", "axisPointer": {"lineStyle": {"color": "var(--line)"}}},
-        "xAxis": _value_axis(name="step", lines=False),
+        "legend": legend(len(drawn) > 1),
+        "tooltip": {**tooltip(), "trigger": "axis", "axisPointer": {"lineStyle": {"color": "var(--line)"}}},
+        "xAxis": value_axis(name="step", lines=False),
         "yAxis": {
-            **_value_axis(),
+            **value_axis(),
             "scale": True,
-            "axisLabel": {**_FONT, "formatter": "{value} %" if share else "{value}"},
+            "axisLabel": {**FONT, "formatter": "{value} %" if share else "{value}"},
         },
         "series": [
             {
@@ -90,15 +90,15 @@ def confusion(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> Option
     names = [_short(name) for name in classes]
     axis = {"type": "category", "data": names, "splitArea": {"show": False}, "axisLine": _NO, "axisTick": _NO}
     return {
-        **_base(),
+        **base(),
         "grid": {"left": 8, "right": 8, "top": 8, "bottom": 8, "containLabel": True},
         "tooltip": {"show": False},
         "xAxis": {
             **axis,
             "position": "top",
-            "axisLabel": {**_FONT, "interval": 0, "rotate": 35 if len(names) > 4 else 0},
+            "axisLabel": {**FONT, "interval": 0, "rotate": 35 if len(names) > 4 else 0},
         },
-        "yAxis": {**axis, "inverse": True, "axisLabel": {**_FONT, "interval": 0}},
+        "yAxis": {**axis, "inverse": True, "axisLabel": {**FONT, "interval": 0}},
         "series": [
             {
                 "type": "heatmap",
@@ -157,15 +157,15 @@ def lineage(boxes: Sequence[Box], arrows: Sequence[tuple[str, str]]) -> Options:
         across, long, [_node(box, place, rank, side="right" if half <= 1 else "bottom") for box, rank, place in places]
     )
     series = [{**_GRAPH, "data": wide["series"][0]["data"], "links": _links(arrows)}]
-    base = {
-        **_base(),
+    drawn = {
+        **base(),
         **wide,
         "grid": {"left": 4, "right": 4, "top": 0, "bottom": 22},
         "tooltip": _NO,
         "series": series,
     }
     return {
-        "baseOption": base,
+        "baseOption": drawn,
         "media": [{"query": {"maxWidth": NARROW}, "option": tall}, {"option": wide}],
         "series": series,  # where NiceGUI looks for how many there are
     }
@@ -200,7 +200,8 @@ def _axes(across: Options, down: Options, nodes: list[Options]) -> Options:
     }
 
 
-def _base() -> Options:
+def base() -> Options:
+    """What all charts share."""
     return {
         "animation": False,
         "aria": {"enabled": True},
@@ -209,7 +210,8 @@ def _base() -> Options:
     }
 
 
-def _tooltip() -> Options:
+def tooltip() -> Options:
+    """Drawn, never markup."""
     return {
         "renderMode": "richText",
         "confine": True,
@@ -219,7 +221,8 @@ def _tooltip() -> Options:
     }
 
 
-def _legend(shown: object) -> Options:
+def legend(shown: object) -> Options:
+    """Names above the lines."""
     return {
         "show": bool(shown),
         "type": "scroll",
@@ -228,20 +231,21 @@ def _legend(shown: object) -> Options:
         "icon": "roundRect",
         "itemWidth": 14,
         "itemHeight": 4,
-        "textStyle": _FONT,
+        "textStyle": FONT,
         "inactiveColor": "var(--line)",
     }
 
 
-def _value_axis(name: str = "", *, lines: bool = True) -> Options:
+def value_axis(name: str = "", *, lines: bool = True) -> Options:
+    """An axis of numbers."""
     return {
         "type": "value",
         "name": name,
         "nameLocation": "end",
-        "nameTextStyle": {**_FONT, "align": "right", "verticalAlign": "bottom", "padding": [0, 0, 6, 0]},
+        "nameTextStyle": {**FONT, "align": "right", "verticalAlign": "bottom", "padding": [0, 0, 6, 0]},
         "axisLine": {"show": not lines, "lineStyle": {"color": "var(--line)"}},
         "axisTick": _NO,
-        "axisLabel": _FONT,
+        "axisLabel": FONT,
         "splitLine": {"show": lines, "lineStyle": {"color": "var(--line)"}},
     }
 
