@@ -6,6 +6,7 @@ Registries whose rows need torch are read as source text: the service must not l
 from collections.abc import Callable, Mapping
 
 from seedbed.flows.algorithms import algorithms
+from seedbed.flows.backbones import backbones
 from seedbed.flows.kinds import KINDS
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.steps import STEPS
@@ -57,6 +58,7 @@ _LISTS: dict[str, Callable[[], Mapping[str, str]]] = {
     "kinds": _kinds,
     "policies": _policies,
     "cards": _cards,
+    "backbones": backbones,
     "algorithms": algorithms,
     "executors": _executors,
 }

@@ -1,0 +1,89 @@
+"""Writes the tables of docs/training.md from the code: python scripts/training_page.py"""
+
+import json
+import re
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from seedbed.flows.algorithms import algorithm_options, algorithms
+from seedbed.methods.learn import settings
+from seedbed.methods.learn.settings import TrainSettings
+
+PAGE = Path(__file__).parents[1] / "docs" / "training.md"
+ALGORITHMS = "| algorithm | what it does | options |"
+HEAD, RULE = "| setting | option | default | meaning |", "|---|---|---|---|"
+NAMED = ("values", "algorithm", "weights", "size", "steps", "epochs", "unlabelled_batch", "ranks", "nodes", "scaling")
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in NAMED}
+OPTIONS |= {"start": "--backbone", "learning_rate": "--lr", "labelled_batch": "--batch"}
+MEANING = {
+    "weights": "where the network starts; `none`: from scratch",
+    "algorithm": "how it learns from the images without labels",
+    "steps": "how long it trains at most",
+    "labelled_batch": "labelled images of a step",
+    "unlabelled_batch": "unlabelled images of a step",
+    "learning_rate": "the highest one; it rises over `warmup` and then falls",
+    "weight_decay": "how strongly weights are pulled to 0",
+    "ema": "memory of the running average of the weights, which is the model that is kept",
+    "evaluate_every": "steps from one evaluation to the next",
+    "report_every": "steps from one point of the curves to the next",
+    "checkpoint_every": "steps from one checkpoint to the next",
+    "strong_zoom": "strong: relative",
+    "shear": "strong: how far the top slides against the bottom, as a share",
+    "device": "`cpu`, `cuda`; auto: a GPU where there is one",
+}
+_LINE = re.compile(r"^    (\w+): [^#\n]*?#\s*(.+)$", re.MULTILINE)
+
+
+def algorithms_table() -> str:
+    """Every algorithm with what can be set of it."""
+    rows = [f"| `{name}` | {about} | {_options(name)} |" for name, about in sorted(algorithms().items())]
+    return "\n".join([ALGORITHMS, "|---|---|---|", *rows]) + "\n"
+
+
+def _options(name: str) -> str:
+    return ", ".join(f"`{option}={default}`" for option, default in algorithm_options(name).items())
+
+
+def defaults_table() -> str:
+    """Every setting with its default."""
+    return "\n".join([HEAD, RULE, *_rows(TrainSettings(), _comments())]) + "\n"
+
+
+def _rows(values: Any, comments: dict[str, str], whole: str = "") -> list[str]:
+    rows = []
+    for field in fields(values):
+        value, name = getattr(values, field.name), f"{whole}{field.name}"
+        if is_dataclass(value):
+            rows += _rows(value, comments, f"{name}.")
+        elif name != "classes":  # they come from the labels
+            meaning = (comments.get(field.name) or MEANING.get(field.name, "")).replace("|", "\\|")
+            rows.append(f"| `{name}` | {_option(name)} | `{_shown(value)}` | {meaning} |")
+    return rows
+
+
+def _option(name: str) -> str:
+    return f"`{OPTIONS[name]}`" if name in OPTIONS else "`--set`"
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(list(value) if isinstance(value, tuple) else value)
+
+
+def _comments() -> dict[str, str]:
+    """What is written behind each setting in the code."""
+    return dict(_LINE.findall(Path(settings.__file__).read_text()))
+
+
+def main() -> None:
+    """Put the tables where the page has them."""
+    text = PAGE.read_text()
+    for first, table in ((ALGORITHMS, algorithms_table()), (HEAD, defaults_table())):
+        head, _, rest = text.partition(first)
+        _, _, tail = rest.partition("\n\n")
+        text = f"{head}{table}\n{tail}"
+    PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
