@@ -32,7 +32,7 @@ class GatheredBatchNorm(_BatchNorm):
     def forward(self, images: Tensor) -> Tensor:
         over = [dim for dim in range(images.ndim) if dim != 1]
         shape = [1, -1] + [1] * (images.ndim - 2)
-        values = images.float()
+        values = images if images.dtype == torch.float64 else images.float()
         if self.training:
             mean, variance = self._statistics(values, over)
         else:
