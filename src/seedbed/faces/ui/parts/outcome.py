@@ -1,15 +1,15 @@
 """What came out of a job: each bundle shown as what it is."""
 
-from nicegui import ui
-
 from seedbed.assets.store.bundle import Bundle
 from seedbed.base.errors import NotFound, SeedbedError
 from seedbed.base.resources import show_size
-from seedbed.faces.ui import charts, results
+from seedbed.faces.ui import results
 from seedbed.faces.ui import words as say
-from seedbed.faces.ui.elements import box, figures, link, path, table, words
+from seedbed.faces.ui.elements import box, figures, link, path, words
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.bars import bars
+from seedbed.faces.ui.parts.nearest import data_of
+from seedbed.faces.ui.parts.report import report
 from seedbed.faces.ui.site import Visit
 
 _SAMPLE = 18
@@ -37,33 +37,6 @@ async def outcome(visit: Visit, bundle: Bundle, *, named: bool = True) -> None:
                 words(f"This result cannot be shown here: {error}", "p", "note warn")
 
 
-async def report(visit: Visit, bundle: Bundle) -> None:
-    """Accuracy in words, the heat map, the classes."""
-    facts = await visit.ask(lambda *, by: results.report_of(visit.platform, bundle, by))
-    words(results.accuracy_in_words(facts), "p")
-    words(results.mistakes_in_words(facts), "p", "soft")
-    names = [one["name"] for one in facts["classes"]]
-    with box(classes="two"):
-        with box("figure", "stack tight"):
-            words("What the images are (down) and what the model says (across)", "h3")
-            chart = ui.echart(charts.confusion(names, facts["confusion"]), renderer="svg").classes("chart")
-            chart.style(f"height: {130 + 38 * len(names)}px")
-            chart.props["aria-label"] = "Confusion matrix; the table beside it has the scores of each class"
-        with box("figure", "stack tight"):
-            words("Class by class", "h3")
-            _scores(facts["classes"])
-
-
-def _scores(classes: list[dict[str, float | str | int]]) -> None:
-    with table(["Class", "Images", "Found", "Right when said"]):
-        for one in classes:
-            with box("tr"):
-                words(str(one["name"]), "td")
-                words(f"{one['count']:,}", "td", "number")
-                words(say.percent(float(one["recall"])), "td", "number")
-                words(say.percent(float(one["precision"])), "td", "number")
-
-
 async def predictions(visit: Visit, bundle: Bundle) -> None:
     """A sample of the labelled images, and how many of each class there are."""
     called = await visit.ask(lambda *, by: results.predictions_of(visit.platform, bundle, by))
@@ -71,7 +44,7 @@ async def predictions(visit: Visit, bundle: Bundle) -> None:
     for one in called:
         counts[one.label] = counts.get(one.label, 0) + 1
     words(f"{say.plural(len(called), 'image')} labelled. Some of them, as the model sees them:", "p")
-    data = await _data_of(visit, bundle)
+    data = await data_of(visit, bundle)
     if data:
         thumbs.grid(
             [
@@ -80,13 +53,6 @@ async def predictions(visit: Visit, bundle: Bundle) -> None:
             ]
         )
     bars(counts, "Images per class")
-
-
-async def _data_of(visit: Visit, bundle: Bundle) -> str:
-    """The data set whose images were labelled: the nearest one that the predictions come from."""
-    graph = await visit.ask(visit.platform.bundles.lineage, bundle.uuid, direction="up", depth=4)
-    near = sorted((node for node in graph.nodes.values() if node.kind == "data-set"), key=lambda node: node.depth)
-    return near[0].uuid if near else ""
 
 
 async def data_set(visit: Visit, bundle: Bundle) -> None:

@@ -1,0 +1,75 @@
+"""What a report says beyond accuracy, in words and in numbers to draw. Pure: facts in, sentences out.
+
+Reports that were written before something was measured do not have it, and are shown without it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seedbed.assets.store.bundle import Bundle
+from seedbed.base.resources import show_size
+from seedbed.faces.ui.reliability import Bin
+from seedbed.faces.ui.results import scalar
+from seedbed.faces.ui.words import percent, plural
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """An image that the model calls something else."""
+
+    index: int  # in the data set
+    true: str
+    called: str
+    sure: float
+
+
+def more_in_words(facts: Mapping[str, Any]) -> Iterator[str]:
+    """How far off it is, how well it ranks, how far its confidence can be trusted."""
+    if (error := facts.get("mean_absolute_error")) is not None:
+        yield f"On average its answer is {error:.3g} away from the truth, in the unit of the classes' values."
+    if (auc := facts.get("roc_auc")) is not None:
+        yield (
+            f"Of an image of each of the two classes, it ranks the right one higher in {percent(round(auc, 3))} of the "
+            "cases (area under the ROC curve)."
+        )
+    if (ece := facts.get("ece")) is not None:
+        yield confidence_in_words(ece, facts.get("ece_before"))
+
+
+def confidence_in_words(ece: float, before: float | None) -> str:
+    """How far its confidence is from how often it is right."""
+    said = f"Its confidence is {100 * ece:.1f} points away from how often it is right (ECE)"
+    if before is None:
+        return f"{said}."
+    return f"{said}; before its temperature was fitted it was {100 * before:.1f}."
+
+
+def reliability_of(facts: Mapping[str, Any]) -> list[tuple[str, list[Bin]]]:
+    """Lines for the diagram: before and after the temperature was fitted, the last is the one that holds."""
+    named = (("before", facts.get("reliability_before")), ("as it is", facts.get("reliability")))
+    return [(name, _bins(bins)) for name, bins in named if bins]
+
+
+def _bins(bins: Sequence[Mapping[str, Any]]) -> list[Bin]:
+    return [(float(one["confidence"]), float(one["accuracy"]), int(one["count"])) for one in bins if one["count"]]
+
+
+def mistakes_of(facts: Mapping[str, Any]) -> list[Mistake]:
+    """The examples that the report has."""
+    return [
+        Mistake(int(one["index"]), str(one["true"]), str(one["called"]), float(one["confidence"]))
+        for one in facts.get("mistakes", ())
+    ]
+
+
+def used_of(model: Bundle) -> dict[str, str]:
+    """What a training took, as far as its model says: name of the figure -> value."""
+    found: dict[str, str] = {}
+    for name, what in (("steps", "step"), ("labels", "label"), ("images", "image")):
+        if (value := scalar(model, name)) is not None:
+            number, _, noun = plural(int(value), what).partition(" ")
+            found[noun] = number
+    if memory := scalar(model, "memory"):
+        found["of memory"] = show_size(int(memory))
+    return found

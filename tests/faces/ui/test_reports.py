@@ -1,0 +1,43 @@
+"""What a report says beyond accuracy."""
+
+import json
+
+from seedbed.faces.ui.reliability import reliability
+from seedbed.faces.ui.reports import Mistake, confidence_in_words, mistakes_of, more_in_words, reliability_of
+
+BINS = [
+    {"confidence": 0.55, "accuracy": 0.5, "count": 4},
+    {"confidence": 0.0, "accuracy": 0.0, "count": 0},
+    {"confidence": 0.95, "accuracy": 0.75, "count": 16},
+]
+
+
+def test_a_report_that_has_only_accuracy_says_no_more():
+    assert list(more_in_words({"accuracy": 0.5})) == []
+    assert reliability_of({}) == [] and mistakes_of({}) == []
+
+
+def test_ordered_classes_are_told_how_far_off_and_two_classes_how_well_ranked():
+    off, ranked = more_in_words({"mean_absolute_error": 4.25, "roc_auc": 0.9641})
+    assert "4.25 away" in off
+    assert "96.4 %" in ranked
+
+
+def test_confidence_is_told_with_what_it_was_before_its_temperature():
+    assert confidence_in_words(0.0312, None).endswith("3.1 points away from how often it is right (ECE).")
+    assert confidence_in_words(0.0312, 0.125).endswith("before its temperature was fitted it was 12.5.")
+
+
+def test_empty_bins_are_not_drawn_and_more_images_make_larger_points():
+    ((name, bins),) = reliability_of({"reliability": BINS})
+    assert (name, bins) == ("as it is", [(0.55, 0.5, 4), (0.95, 0.75, 16)])
+    diagonal, line = reliability([(name, bins)])["series"]
+    assert diagonal["data"] == [[0, 0], [100, 100]]
+    assert [point["value"] for point in line["data"]] == [[55.0, 50.0, 4], [95.0, 75.0, 16]]
+    assert line["data"][0]["symbolSize"] < line["data"][1]["symbolSize"]
+    json.dumps(reliability([]), allow_nan=False)
+
+
+def test_mistakes_keep_the_numbers_of_their_images():
+    given = [{"index": 7, "true": "rust", "called": "blight", "confidence": 0.9}]
+    assert mistakes_of({"mistakes": given}) == [Mistake(7, "rust", "blight", 0.9)]
