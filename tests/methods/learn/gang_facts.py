@@ -37,7 +37,7 @@ def words(gang: Gang) -> dict[str, Any]:
     """What the group's methods answer."""
     own = torch.tensor([1.0, 10.0]) * (gang.rank + 1)
     weight = torch.tensor(3.0 + gang.rank, requires_grad=True)
-    gang.mean(weight * own).square().sum().backward()
+    gang.mean(weight * own).square().sum().backward()  # type: ignore[no-untyped-call]
     assert weight.grad is not None
     aligned = torch.full((2, 3, 4, 4), float(gang.rank)).contiguous(memory_format=torch.channels_last)
     gang.align([aligned])
