@@ -18,6 +18,7 @@ class OnnxModel:
         described = json.loads(facts.read_text())
         self.classes = tuple(str(name) for name in described["classes"])
         self.size = int(described["size"])
+        self.values = tuple(float(value) for value in described.get("values", ()))  # of ordered classes
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 3

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from seedbed.flows.kinds.kind import Kind, csv_text, put
 
 ONNX_FILE, FACTS_FILE = "model.onnx", "model.json"
+_LONGEST = 120  # bytes of a file's name
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}  # of Windows
 
 
 class Weights(Kind):
@@ -46,16 +48,26 @@ class Model(Kind):
         """The images that it was trained with, labelled or not."""
         return frozenset(self.file("seen", "images.txt").read_text().splitlines())
 
+    def curve(self) -> list[dict[str, float]]:
+        """What every evaluation in training found, with its step; empty for models of earlier versions."""
+        path = self.folder / "curve" / "curve.json"
+        points: list[dict[str, float]] = json.loads(path.read_text()) if path.is_file() else []
+        return points
+
+    def add_curve(self, points: Sequence[Mapping[str, float]]) -> None:
+        """Keep how it learnt."""
+        put(self.folder / "curve" / "curve.json", json.dumps([dict(point) for point in points]) + "\n")
+
     def add_seen(self, images: Sequence[str]) -> None:
         """Keep which images it was trained with."""
         put(self.folder / "seen" / "images.txt", "".join(f"{image}\n" for image in images))
 
 
 class Download(Kind):
-    """A model to take away: one ONNX file that takes raw pixels, safetensors, and its facts."""
+    """A model to take away: one ONNX file that takes raw pixels, safetensors, a state dict, and its facts."""
 
     kind = "download"
-    about = "a model to take away: ONNX, safetensors, facts"
+    about = "a model to take away: ONNX, safetensors, PyTorch state dict, facts"
 
     @property
     def place(self) -> Path:
@@ -81,15 +93,21 @@ class Predictions(Kind):
 
     @classmethod
     def write(
-        cls, folder: Path, images: Sequence[str], probabilities: NDArray[np.float32], classes: Sequence[str]
+        cls,
+        folder: Path,
+        images: Sequence[str],
+        probabilities: NDArray[np.float32],
+        classes: Sequence[str],
+        values: Sequence[float] = (),
     ) -> Self:
-        """Into a fresh folder."""
+        """Into a fresh folder; with `values` of ordered classes, also the value that is to be expected."""
         called = probabilities.argmax(axis=1)
+        expected = [(f"{value:.6g}",) for value in probabilities @ np.asarray(values)] if values else [()] * len(called)
         rows = [
-            (image, classes[number], *(f"{value:.6f}" for value in (row[number], *row)))
-            for image, number, row in zip(images, called, probabilities, strict=True)
+            (image, classes[number], f"{row[number]:.6f}", *its, *(f"{value:.6f}" for value in row))
+            for image, number, row, its in zip(images, called, probabilities, expected, strict=True)
         ]
-        header = ("file", "class", "confidence", *(f"p({name})" for name in classes))
+        header = ("file", "class", "confidence", *(["value"] if values else []), *(f"p({name})" for name in classes))
         put(folder / "predictions" / "predictions.csv", csv_text([header, *rows]))
         for number, name in enumerate(file_names_of(classes)):
             files = [image for image, its in zip(images, called, strict=True) if its == number]
@@ -123,10 +141,17 @@ class Report(Kind):
 
 
 def file_names_of(names: Sequence[str]) -> list[str]:
-    """Classes' names as names of files, each its own."""
+    """Classes' names as names of files that any system takes, each its own."""
     found: list[str] = []
     for number, name in enumerate(names):
-        plain = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in name).strip(" .")[:100]
-        taken = {other.casefold() for other in found}
-        found.append(plain if plain and plain.casefold() not in taken else f"{plain or 'class'}-{number}")
+        plain = _plain(name)
+        while plain.casefold() in {other.casefold() for other in found}:
+            plain = f"{plain}-{number}"
+        found.append(plain)
     return found
+
+
+def _plain(name: str) -> str:
+    kept = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in name)
+    short = kept.encode()[:_LONGEST].decode(errors="ignore").strip(" .") or "class"
+    return f"{short}_" if short.partition(".")[0].strip().casefold() in _RESERVED else short

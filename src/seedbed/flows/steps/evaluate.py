@@ -1,6 +1,10 @@
 """Judging a model."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from seedbed.base.errors import InvalidInput
@@ -28,18 +32,48 @@ class EvaluateParams(Params):
 )
 def evaluate_model(model: Model, decoded: Decoded, test: Labels, params: EvaluateParams, run: RunContext) -> Report:
     """How good a model is on labelled images that it has not seen, not even without their labels."""
+    learnt = METHODS.get("model").load(model.place)
     truth = decoded.numbered(test.rows())
     _refuse_seen(model, decoded, truth)
+    if learnt.head:
+        truth = _good_or_not(truth, model.classes)
     _refuse_unknown(model, set(truth.values()))
     rows = np.array(sorted(truth))
-    learnt = METHODS.get("model").load(model.place)
     probabilities = METHODS.get("predict")(
         learnt, decoded.pixels[rows], batch=params.batch, on_progress=stoppable(run, "looking at the test images")
     )
     numbers = np.array([model.classes.index(truth[row]) for row in rows.tolist()])
-    evaluation = METHODS.get("evaluate")(probabilities, numbers, model.classes)
+    evaluation = METHODS.get("evaluate")(
+        probabilities,
+        numbers,
+        model.classes,
+        values=learnt.values,
+        temperature=learnt.temperature if learnt.calibrated_on else None,
+    )
     run.report(evaluation.metrics(), step=len(rows), total=len(rows), doing="evaluated")
-    return Report.write(run.folder / "report", {**evaluation.to_json(), "model": model.uuid})
+    facts = {
+        **evaluation.to_json(),
+        "model": model.uuid,
+        "temperature": learnt.temperature,
+        "calibrated_on": learnt.calibrated_on,
+        "values": list(learnt.values),
+        "mistakes": [_shown(mistake, rows, decoded) for mistake in evaluation.mistakes],
+        "curve": model.curve(),
+    }
+    return Report.write(run.folder / "report", facts)
+
+
+def _shown(mistake: Any, rows: NDArray[np.int64], decoded: Decoded) -> dict[str, Any]:
+    """A mistake with the image's number in the data set and its name, by which pages and people find it."""
+    row = int(rows[mistake.row])
+    named = {"true": mistake.true, "called": mistake.called, "confidence": mistake.confidence}
+    return {"index": row, "file": decoded.files[row], **named}
+
+
+def _good_or_not(truth: dict[int, str], classes: Sequence[str]) -> dict[int, str]:
+    """For a model that knows only good parts, every other class is an anomaly, whatever its name."""
+    good, anomalous = classes
+    return {row: good if klass == good else anomalous for row, klass in truth.items()}
 
 
 def _refuse_seen(model: Model, decoded: Decoded, truth: dict[int, str]) -> None:

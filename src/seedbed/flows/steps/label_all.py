@@ -29,4 +29,4 @@ def label_all(model: Model, decoded: Decoded, params: LabelAllParams, run: RunCo
     probabilities = METHODS.get("predict")(
         learnt, decoded.pixels, batch=params.batch, on_progress=stoppable(run, "labelling all images")
     )
-    return Predictions.write(run.folder / "predictions", decoded.files, probabilities, model.classes)
+    return Predictions.write(run.folder / "predictions", decoded.files, probabilities, model.classes, learnt.values)

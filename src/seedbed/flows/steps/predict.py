@@ -30,4 +30,4 @@ def predict_images(model: Download, data: DataSet, params: PredictParams, run: R
     tell = stoppable(run, "predicting")
     probabilities = exported.predict(cache.pixels, batch=params.batch, on_progress=tell)
     files = [record.file for record in data.records]
-    return Predictions.write(run.folder / "predictions", files, probabilities, exported.classes)
+    return Predictions.write(run.folder / "predictions", files, probabilities, exported.classes, exported.values)

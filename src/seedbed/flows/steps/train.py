@@ -130,6 +130,7 @@ def train_model(
     }
     model = Model(folder, values)
     model.add_seen([decoded.images[row] for row in used])
+    model.add_curve(trained.curve)
     return model
 
 
