@@ -56,6 +56,16 @@ class Looking(Changed):
         return loss if loss > 1 else 2 * loss
 
 
+class Literal(Changed):
+    def changed(self, loss, model, batch):
+        return loss * torch.tensor([1.0, 2.0], device=loss.device).sum()
+
+
+class Bringing(Changed):
+    def changed(self, loss, model, batch):
+        return loss * torch.arange(3).to(loss.device).sum()
+
+
 @dataclass
 class Counting(Changed):
     """Counts its steps, by a new tensor for each number."""
@@ -103,9 +113,11 @@ class Astray(Changed):
         (Leaky, algorithms.check_targets_carry_no_gradient),
         (Forgetful, algorithms.check_state_brings_it_back),
         (Dicing, algorithms.check_global_generator_is_untouched),
-        (Looking, algorithms.check_no_value_is_looked_at),
+        (Looking, algorithms.check_step_can_be_recorded),
+        (Literal, algorithms.check_step_can_be_recorded),
+        (Bringing, algorithms.check_step_can_be_recorded),
         (Counting, algorithms.check_state_is_changed_in_place),
-        (AtHome, algorithms.check_no_value_is_looked_at),
+        (AtHome, algorithms.check_step_can_be_recorded),
         (PlainSteps, algorithms.check_step_may_be_a_tensor),
         (Lonely, algorithms.check_ranks_do_what_one_does),
     ],
