@@ -32,7 +32,7 @@ MEANING = {
     "shear": "strong: how far the top slides against the bottom, as a share",
     "device": "`cpu`, `cuda`; auto: a GPU where there is one",
 }
-_LINE = re.compile(r"^    (\w+): [^#\n]*?#\s*(.+)$", re.MULTILINE)
+_LINE = re.compile(r"^    (\w+): [^#\n]*?(?:\(\n[^#\n]*?)?#\s*(.+)$", re.MULTILINE)
 
 
 def algorithms_table() -> str:

@@ -86,6 +86,12 @@ def test_results_are_told_in_words_and_pictures(page: Watched, demo: tuple[Serve
     shoot(page.go(f"{served.url}/data/{found['leaves.ingest'].outputs['data']}"), "data-set", folder)
     project = served.platform.projects.list(by=SOLO)[0]
     shoot(page.go(f"{served.url}/projects/{project.id}"), "project", folder)
+    report = found["leaves.evaluate"].outputs["report"]
+    shoot(page.go(f"{served.url}/bundles/{report}"), "report", folder, more=True)
+    form = page.go(f"{served.url}/projects/{project.id}")
+    form.get_by_text("Advanced").click()
+    form.locator(".card.train").evaluate("card => card.scrollIntoView()")
+    shoot(form, "train", folder, more=True)
     shoot(page.go(f"{served.url}/doctor"), "machine", folder)
     assert page.wrong == []
     assert page.hosts == {"127.0.0.1"}

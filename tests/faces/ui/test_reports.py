@@ -3,7 +3,7 @@
 import json
 
 from seedbed.faces.ui.reliability import reliability
-from seedbed.faces.ui.reports import Mistake, confidence_in_words, mistakes_of, more_in_words, reliability_of
+from seedbed.faces.ui.reports import Mistake, confidence_in_words, curve_of, mistakes_of, more_in_words, reliability_of
 
 BINS = [
     {"confidence": 0.55, "accuracy": 0.5, "count": 4},
@@ -18,9 +18,12 @@ def test_a_report_that_has_only_accuracy_says_no_more():
 
 
 def test_ordered_classes_are_told_how_far_off_and_two_classes_how_well_ranked():
-    off, ranked = more_in_words({"mean_absolute_error": 4.25, "roc_auc": 0.9641})
-    assert "4.25 away" in off
-    assert "96.4 %" in ranked
+    classes = [{"name": "good"}, {"name": "scratched"}]
+    given = {"mean_absolute_error": 4.25, "expected_absolute_error": 3.5, "roc_auc": 0.9641, "classes": classes}
+    off, ranked, noted = more_in_words({**given, "notes": ["Something was not measured."]})
+    assert "4.25 away" in off and "3.5." in off
+    assert "96.4 %" in ranked and "one is scratched" in ranked
+    assert noted == "Something was not measured."
 
 
 def test_confidence_is_told_with_what_it_was_before_its_temperature():
@@ -41,3 +44,9 @@ def test_empty_bins_are_not_drawn_and_more_images_make_larger_points():
 def test_mistakes_keep_the_numbers_of_their_images():
     given = [{"index": 7, "true": "rust", "called": "blight", "confidence": 0.9}]
     assert mistakes_of({"mistakes": given}) == [Mistake(7, "rust", "blight", 0.9)]
+
+
+def test_the_evaluations_in_training_become_a_curve_for_each_measure():
+    points = [{"step": 30.0, "accuracy": 0.5}, {"step": 60.0, "accuracy": 0.75, "loss_held_out": 0.4}]
+    assert curve_of({"curve": points}) == {"accuracy": [(30, 0.5), (60, 0.75)], "loss_held_out": [(60, 0.4)]}
+    assert curve_of({}) == {}

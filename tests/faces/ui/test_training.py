@@ -1,4 +1,4 @@
-"""Starting a training from the page: one button, or everything; mistakes stand by their field."""
+"""A training from the page: one button, or everything; mistakes stand by their field; the report as a page."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.runtime.jobs.records import Job
 from tests.faces.ui.conftest import Served
 from tests.faces.ui.content import ended
-from tests.faces.ui.test_pages import PHONE, Watched, alive, entered
+from tests.faces.ui.test_pages import DESK, PHONE, Watched, alive, entered
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
     form.get_by_label("Steps", exact=True).fill("7")
     form.get_by_label("Learning rate").fill("0.01")
     form.get_by_label("Labels of each class").fill("3")
-    form.get_by_label("Seed").fill("11")
+    form.get_by_label("Seed", exact=True).fill("11")
     form.get_by_label("Other settings").fill("ema=0.9 threshold=0.8")
     form.get_by_role("button", name="Train with 30 labels").click()
     jobs = started(form, solo)
@@ -90,4 +90,26 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     form.wait_for_timeout(100)
     assert form.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert len(solo.platform.jobs.list(by=SOLO, limit=1000)) == before
+    assert watched.wrong == []
+
+
+def test_a_report_tells_words_first_then_pictures_tables_and_mistakes(watched: Watched, solo: Served):
+    assert solo.content
+    page = watched.page
+    page.set_viewport_size(DESK)  # type: ignore[arg-type]
+    watched.go(f"{solo.url}/bundles/{solo.content.report}")
+    expect(page.locator(".answer")).to_contain_text("that it had not seen, the model names")
+    expect(page.get_by_text("before its temperature was fitted")).to_be_visible()
+    for heading in ("Class by class", "How sure it is, and how often it is right", "How it learnt"):
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+    assert page.locator(".chart.square svg path[stroke='var(--c2)']").count() > 0  # after, beside before
+    wrong = page.locator(".thumbs.roomy figure")
+    assert 0 < wrong.count() <= 24
+    wrong.first.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('.thumbs.roomy img').naturalWidth > 0")
+    expect(wrong.first).to_contain_text("called")
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert watched.wrong == []

@@ -27,14 +27,22 @@ class Mistake:
 def more_in_words(facts: Mapping[str, Any]) -> Iterator[str]:
     """How far off it is, how well it ranks, how far its confidence can be trusted."""
     if (error := facts.get("mean_absolute_error")) is not None:
-        yield f"On average its answer is {error:.3g} away from the truth, in the unit of the classes' values."
+        yield error_in_words(error, facts.get("expected_absolute_error"))
     if (auc := facts.get("roc_auc")) is not None:
+        second = facts["classes"][1]["name"]
         yield (
-            f"Of an image of each of the two classes, it ranks the right one higher in {percent(round(auc, 3))} of the "
-            "cases (area under the ROC curve)."
+            f"Of two images of which one is {second}, it finds that one more likely to be it in "
+            f"{percent(round(auc, 3))} of all cases (area under the ROC curve)."
         )
     if (ece := facts.get("ece")) is not None:
         yield confidence_in_words(ece, facts.get("ece_before"))
+    yield from facts.get("notes", ())
+
+
+def error_in_words(called: float, expected: float | None) -> str:
+    """How far off it is on ordered classes."""
+    said = f"The class that it names is {called:.3g} away from the truth on average, in the unit of the classes' values"
+    return f"{said}." if expected is None else f"{said}; the value that it expects, {expected:.3g}."
 
 
 def confidence_in_words(ece: float, before: float | None) -> str:
@@ -61,6 +69,13 @@ def mistakes_of(facts: Mapping[str, Any]) -> list[Mistake]:
         Mistake(int(one["index"]), str(one["true"]), str(one["called"]), float(one["confidence"]))
         for one in facts.get("mistakes", ())
     ]
+
+
+def curve_of(facts: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
+    """What the evaluations in training found: measure -> (step, value)."""
+    points = [point for point in facts.get("curve", ()) if "step" in point]
+    names = {name: None for point in points for name in point if name != "step"}
+    return {name: [(int(point["step"]), float(point[name])) for point in points if name in point] for name in names}
 
 
 def used_of(model: Bundle) -> dict[str, str]:

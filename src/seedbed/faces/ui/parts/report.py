@@ -1,6 +1,7 @@
 """How good a model is: words first, then the pictures, then the tables, then what it cost."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from nicegui import ui
@@ -12,7 +13,7 @@ from seedbed.faces.ui import reports as told
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, figures, link, path, table, words
 from seedbed.faces.ui.parts import thumbs
-from seedbed.faces.ui.parts.curves import Curves, of_one
+from seedbed.faces.ui.parts.curves import Curves, Metrics, of_one
 from seedbed.faces.ui.parts.nearest import data_of
 from seedbed.faces.ui.reliability import reliability
 from seedbed.faces.ui.site import Visit
@@ -33,7 +34,7 @@ async def report(visit: Visit, bundle: Bundle) -> None:
     model = await _model(visit, facts)
     with box(classes="two"):
         _reliability(facts)
-    await _curves(visit, model)
+    await _curves(visit, facts, model)
     await _mistakes(visit, bundle, facts)
     await _used(visit, model)
 
@@ -87,13 +88,13 @@ async def _model(visit: Visit, facts: Mapping[str, Any]) -> Bundle | None:
         return None
 
 
-async def _curves(visit: Visit, model: Bundle | None) -> None:
-    if model is None or not model.lineage.job:
-        return
-    try:
-        metrics = await visit.ask(visit.platform.jobs.metrics, model.lineage.job)
-    except SeedbedError:
-        return
+async def _curves(visit: Visit, facts: Mapping[str, Any], model: Bundle | None) -> None:
+    """All that the training said while it ran; where that is gone, what its evaluations found."""
+    metrics: Metrics = {}
+    if model and model.lineage.job:
+        with suppress(SeedbedError):
+            metrics = await visit.ask(visit.platform.jobs.metrics, model.lineage.job)
+    metrics = metrics or told.curve_of(facts)
     panels = {title: lines for title, lines in of_one(metrics).items() if title in _CURVES}
     if panels:
         words("How it learnt", "h3")

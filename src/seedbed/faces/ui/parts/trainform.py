@@ -147,11 +147,11 @@ class TrainForm:
 
     def _problems_apart(self) -> dict[str, str]:
         share = self._fields["test_share"].value()
-        wrong = {} if 0 < share < 1 else {"test_share": f"The share is {share}; it must lie between 0 and 1."}
+        wrong = {} if 0 < share < 1 else {"test_share": f"The share is {share:g}; it must lie between 0 and 1."}
         for name in ("labels_per_class", "gpus", "seed"):
             value = self._fields[name].value()
             if not isinstance(value, int) or value < 0:
-                wrong[name] = f"This is {value}; it must be a whole number, 0 or more."
+                wrong[name] = f"This is {value:g}; it must be a whole number, 0 or more."
         return wrong
 
     def _train(self, params: Mapping[str, Any], *, by: Identity) -> list[Job]:
