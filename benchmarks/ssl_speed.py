@@ -1,0 +1,240 @@
+"""How fast the semi-supervised trainer steps, beside semilearn 0.3.2 (USB) in the same run.
+
+Both train the same network on the same images with the same batches, by turns (benchmarks/peers/turns.py), and the best
+turn of each counts. semilearn runs as it comes, with its own augmentation, loaders, loop and hooks; on a GPU it also
+runs with its option for half precision, and the faster of the two is what we are compared with. Needs `make peers`.
+
+On a machine with a GPU the figures are those of the GPU; else those of the CPU.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks import harness
+from benchmarks.backbone_time import seconds_in_backbone
+from benchmarks.peers.players import ROOT, Lap, Player, better, compare
+from seedbed.assets.zoo.builder import Weights, build_backbone
+
+TITLE = "training steps per second beside semilearn"
+_ALGORITHMS = ("fixmatch", "freematch")
+_CLASSES = 10
+_EAGER_LITE0 = 24.0  # steps/s of a plain eager bf16 loop on the same GPU: what we want three times of
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is trained: a network, the size of the images, the batches; and for how long."""
+
+    start: str  # our name of the network
+    size: int
+    labelled: int
+    unlabelled: int
+    warm: int  # steps before the first turn
+    turn: int  # steps of a turn
+    turns: int
+    lead: int = 0  # steps at the start of a turn that are not measured
+    weights: Weights = "none"
+    net: str = ""  # semilearn's name of it
+    net_options: tuple[tuple[str, int], ...] = ()
+    report_every: int = 1
+    images: int = 512
+
+    @property
+    def name(self) -> str:
+        """For the table."""
+        return f"{self.start.removesuffix('_224')}, {self.size} px, {self.labelled} + {self.unlabelled}"
+
+    @property
+    def pace(self) -> dict[str, int]:
+        """How the programs take turns."""
+        return {"turns": self.turns, "lead": self.lead, "steps": self.turn}
+
+    @property
+    def steps(self) -> int:
+        """More than will be asked for, so that no turn meets the end of the run."""
+        return 2 * (self.warm + (self.lead + self.turn) * self.turns)
+
+
+CPU = Case("vit_tiny", 32, 8, 8, warm=2, turn=5, turns=5, net="vit_tiny_patch2_32")
+CPU_QUICK = replace(CPU, warm=1, turn=1, turns=3)
+GPU = Case(
+    "vit_small_patch16_224",
+    96,
+    64,
+    448,
+    warm=20,
+    turn=20,
+    turns=3,
+    lead=40,
+    net="vit_small_patch16_224",
+    net_options=(("img_size", 96),),
+    report_every=10,
+    images=4096,
+)
+LITE0 = Case(
+    "efficientnet_lite0.imagenet",
+    128,
+    64,
+    256,
+    warm=20,
+    turn=100,
+    turns=5,
+    weights="pretrained",
+    report_every=10,
+    images=4096,
+)
+
+
+def ours() -> Player:
+    """Our trainer."""
+    paths = [str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    return Player([sys.executable, "-m", "benchmarks.peers.seedbed_steps"], {"PYTHONPATH": os.pathsep.join(paths)})
+
+
+def semilearn() -> Player:
+    """The peer: in its environment, else with what was carried here."""
+    script = str(ROOT / "benchmarks" / "peers" / "semilearn_steps.py")
+    python, carried = ROOT / ".venv-peers" / "bin" / "python", ROOT / ".carry" / "peers"
+    if python.exists():
+        return Player([str(python), script], {})
+    if carried.exists():
+        return Player([sys.executable, script], {"PYTHONPATH": str(carried)})
+    raise SystemExit("semilearn is not here: run `make peers` first.")
+
+
+@contextmanager
+def images_of(case: Case) -> Iterator[str]:
+    """A file of random images, a quarter labelled, for both programs; a step is as fast with any images."""
+    draws = np.random.default_rng(0)
+    images = draws.integers(0, 256, (case.images, case.size, case.size, 3), dtype=np.uint8)
+    truth = np.arange(case.images) % _CLASSES
+    labelled = max(case.images // 4 // _CLASSES, 1) * _CLASSES
+    labels = np.where(np.arange(case.images) < labelled, truth, -1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "images.npz"
+        np.savez(path, images=images, truth=truth, labels=labels)
+        yield str(path)
+
+
+def job_of(case: Case, algorithm: str, images: str, **more: Any) -> dict[str, Any]:
+    """A case as an order."""
+    network = build_backbone(case.start, _CLASSES, weights="none", size=case.size).network
+    return {
+        "algorithm": algorithm,
+        "images": images,
+        "labels": max(case.images // 4 // _CLASSES, 1) * _CLASSES,
+        "parameters": sum(parameter.numel() for parameter in network.parameters()),
+        "net_options": dict(case.net_options),
+        "amp": False,
+        "workers": 1,
+        **{
+            name: getattr(case, name)
+            for name in ("start", "weights", "net", "size", "labelled", "unlabelled", "warm", "steps", "report_every")
+        },
+        **more,
+    }
+
+
+def row_of(case: Case, algorithm: str, program: str, lap: Lap, against: float | None = None) -> dict[str, Any]:
+    """A line of the table."""
+    return {
+        "algorithm": algorithm,
+        "network": case.name,
+        "program": program,
+        "steps/s": lap.steps_per_s,
+        "CPU s per step": lap.cpu_s_per_step,
+        "GPU memory (GB)": lap.gpu_gb,
+        "times as fast": "" if against is None else lap.steps_per_s / against,
+    }
+
+
+def on_cpu(quick: bool) -> harness.Report:
+    """The trainer beside semilearn on this machine's cores."""
+    case = CPU_QUICK if quick else CPU
+    rows, steps, seconds = [], [], []
+    with images_of(case) as images, closing(semilearn()) as peer, closing(ours()) as own:
+        for algorithm in _ALGORITHMS:
+            job = job_of(case, algorithm, images)
+            them, us = compare({"semilearn": (peer, job), "seedbed": (own, job)}, **case.pace).values()
+            rows.append(row_of(case, algorithm, "semilearn", them))
+            rows.append(row_of(case, algorithm, "seedbed", us, them.steps_per_s))
+            steps.append(us.steps_per_s / them.steps_per_s)
+            seconds.append(them.cpu_s_per_step / us.cpu_s_per_step)
+    figures = {"cpu_steps_vs_semilearn": min(steps), "cpu_seconds_vs_semilearn": min(seconds)}
+    return harness.Report(figures, rows, note=_note(f"{torch.get_num_threads()} threads each, in full precision."))
+
+
+def on_gpu(quick: bool) -> harness.Report:
+    """The trainer beside semilearn on this machine's GPU, and what its steps spend outside the network."""
+    vit, lite0 = (replace(GPU, turns=2), replace(LITE0, turns=2)) if quick else (GPU, LITE0)
+    rows, ratios, memory = _vit_beside_semilearn(vit)
+    with images_of(lite0) as images, closing(ours()) as player:
+        lap = compare({"seedbed": (player, job_of(lite0, "freematch", images))}, **lite0.pace)["seedbed"]
+    rows.append(row_of(lite0, "freematch", "seedbed", lap, _EAGER_LITE0))
+    fastest = {case: max(row["steps/s"] for row in rows if row["network"] == case.name) for case in (vit, lite0)}
+    shares = [100 * (1 - rate * _seconds_in_backbone(case)) for case, rate in fastest.items()]
+    figures = {
+        "gpu_steps_vs_semilearn": min(ratios),
+        "lite0_steps_per_s": lap.steps_per_s,
+        "share_outside_backbone_pct": max(shares),
+        "share_outside_backbone_vit_pct": shares[0],
+        "share_outside_backbone_lite0_pct": shares[1],
+        "vit_small_peak_gb": memory,
+    }
+    loaders = f"semilearn loads images with {3 * _workers(vit)} processes"
+    about = f"{torch.cuda.get_device_name()}; {loaders}; Lite0 beside {_EAGER_LITE0:.0f} steps/s of a plain eager loop."
+    return harness.Report(figures, rows, note=_note(about))
+
+
+def _vit_beside_semilearn(case: Case) -> tuple[list[dict[str, Any]], list[float], float]:
+    """Rows, how many times as fast, and the peak of our memory in GB."""
+    rows: list[dict[str, Any]] = []
+    ratios, memory = [], []
+    with images_of(case) as images, closing(semilearn()) as peer, closing(ours()) as own:
+        for algorithm in _ALGORITHMS:
+            best: dict[str, Lap] = {}
+            for program, half in (("semilearn", False), ("semilearn, half precision", True)):
+                job = job_of(case, algorithm, images, workers=_workers(case), amp=half)
+                for name, lap in compare({program: (peer, job), "seedbed": (own, job)}, **case.pace).items():
+                    best[name] = better(best.get(name), lap)
+            us = best.pop("seedbed")
+            rows += [row_of(case, algorithm, name, lap) for name, lap in best.items()]
+            against = max(lap.steps_per_s for lap in best.values())
+            rows.append(row_of(case, algorithm, "seedbed", us, against))
+            ratios.append(us.steps_per_s / against)
+            memory.append(us.gpu_gb)
+    return rows, ratios, max(memory)
+
+
+def _workers(case: Case) -> int:
+    """semilearn's number of loaders: its unlabelled images get twice as many, one per core, where memory allows it."""
+    batch = 2 * case.unlabelled * case.size**2 * 3 * 4
+    shared = os.statvfs("/dev/shm")
+    room = shared.f_bavail * shared.f_frsize // 2 // (4 * batch)  # every process keeps two batches ready
+    return max(1, min(len(os.sched_getaffinity(0)) // 2, room))
+
+
+def _seconds_in_backbone(case: Case) -> float:
+    return seconds_in_backbone(case.start, case.weights, case.size, case.labelled, case.unlabelled)
+
+
+def _note(about: str) -> str:
+    return f"torch {torch.__version__}; {about}"
+
+
+def measure(quick: bool) -> harness.Report:
+    """The figures of this machine's fastest device."""
+    return on_gpu(quick) if torch.cuda.is_available() else on_cpu(quick)
+
+
+if __name__ == "__main__":
+    harness.main("ssl_speed", TITLE, measure)
