@@ -18,15 +18,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from seedbed.assets.zoo.builder import build_backbone
-from seedbed.methods.learn.algorithm import make_algorithm
-from seedbed.methods.learn.feed import Feed
+from seedbed.base.run import MemoryRun
 from seedbed.methods.learn.gang import Gang, joined
 from seedbed.methods.learn.group import ALONE, Group
 from seedbed.methods.learn.learner import Learner
-from seedbed.methods.learn.pool import Pool, divide
 from seedbed.methods.learn.settings import TrainSettings
-from seedbed.methods.learn.task import make_task
+from seedbed.methods.learn.trainer import TrainingRun
 
 _IMAGES, _SEED = 48, 5
 _CPU = torch.device("cpu")
@@ -56,43 +53,28 @@ def run_ranks(module: str, folder: Path, *, ranks: int) -> None:
     subprocess.run(command, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"})
 
 
-def compare(algorithm: str, options: Options, settings: TrainSettings, gang: Gang) -> float:
+def compare(algorithm: str, options: Options, settings: TrainSettings, gang: Gang, folder: Path) -> float:
     """What `differences` tells of one algorithm; called by every rank."""
-    own = replace(settings, algorithm=algorithm, options=options, precision="fp32", clip=1e9, device="cpu")
-    (feed, alone), (slices, together) = (_learner(own, group) for group in (ALONE, gang))
+    same: dict[str, Any] = {"held_out": 0.0, "precision": "fp32", "clip": 1e9, "device": "cpu"}
+    own = replace(settings, algorithm=algorithm, options=options, **same)
+    alone, together = (_begun(own, group, folder) for group in (ALONE, gang))
     worst = 0.0
     for step in range(own.steps):
-        together.load({name: value.clone() for name, value in alone.tensors().items()})
-        alone.advance(feed.at(step), step)
-        together.advance(slices.at(step), step)
-        worst = max(worst, _apart(_gradients(alone), _gradients(together)))
-        worst = max(worst, _apart(alone.algorithm.state(), together.algorithm.state()))
+        together.learner.load({name: value.clone() for name, value in alone.learner.tensors().items()})
+        for run in (alone, together):
+            run.learner.advance(run.feed.at(step), step)
+        worst = max(worst, _apart(_gradients(alone.learner), _gradients(together.learner)))
+        worst = max(worst, _apart(alone.learner.algorithm.state(), together.learner.algorithm.state()))
     return worst
 
 
-def _learner(settings: TrainSettings, group: Group) -> tuple[Feed, Learner]:
-    """A run on noise, up to its first step."""
+def _begun(settings: TrainSettings, group: Group, folder: Path) -> TrainingRun:
+    """A run on noise, before its first step."""
     draw = np.random.default_rng(_SEED)
     images = draw.integers(0, 256, (_IMAGES, settings.size, settings.size, 3), dtype=np.uint8)
     labels = np.where(np.arange(_IMAGES) < _IMAGES // 3, np.arange(_IMAGES) % len(settings.classes), -1)
-    parts = divide(labels, share=0.0, few=1, classes=len(settings.classes), seed=_SEED)
-    algorithm = make_algorithm(settings.algorithm, make_task(labels, settings, _CPU), settings.options)
-    feed = Feed(
-        Pool(images, settings.size, _CPU),
-        parts,
-        labelled=settings.labelled_batch,
-        unlabelled=settings.unlabelled_batch if algorithm.views.unlabelled else 0,
-        seed=_SEED,
-        device=_CPU,
-        group=group,
-    )
-    backbone = build_backbone(
-        settings.start, len(settings.classes), weights=settings.weights, seed=_SEED, size=settings.size
-    )
-    rate, whole = settings.learning_rate, torch.from_numpy(labels)
-    return feed, Learner(
-        backbone, algorithm, whole, settings, steps=settings.steps, rate=rate, seed=_SEED, device=_CPU, group=group
-    )
+    together = replace(settings, ranks=group.ranks, scaling="strong")
+    return TrainingRun(images, labels, together, MemoryRun(folder, seed=_SEED), group)
 
 
 def _gradients(learner: Learner) -> dict[str, Tensor]:
@@ -115,7 +97,7 @@ def main(arguments: list[str]) -> None:
     ask: dict[str, Any] = json.loads((folder / "ask.json").read_text())
     settings = TrainSettings.from_json(ask["settings"])
     with joined(_CPU) as gang:
-        found = {name: compare(name, options, settings, gang) for name, options in ask["algorithms"].items()}
+        found = {name: compare(name, options, settings, gang, folder) for name, options in ask["algorithms"].items()}
         if gang.rank == 0:
             (folder / "found.json").write_text(json.dumps(found))
 

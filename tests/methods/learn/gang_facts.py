@@ -121,9 +121,12 @@ def main(folder: Path) -> None:
             "words": words(gang),
             "norms": norms(gang),
             "two forwards": two_forwards(gang),
-            "vit": {name: compare(name, options_of(name), settings("test_vit"), gang) for name in ALGORITHMS},
+            "vit": {name: compare(name, options_of(name), settings("test_vit"), gang, folder) for name in ALGORITHMS},
+            "frozen statistics": compare(
+                "steady", LENIENT, settings("test_efficientnet", steps=2, batch_norm="frozen"), gang, folder
+            ),
             "learnt statistics": {
-                name: compare(name, options_of(name), settings("test_efficientnet", size=64, steps=2), gang)
+                name: compare(name, options_of(name), settings("test_efficientnet", size=64, steps=2), gang, folder)
                 for name in ("supervised", "steady")
             },
         }

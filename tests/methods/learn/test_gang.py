@@ -61,6 +61,10 @@ def test_two_ranks_have_the_gradients_of_one_where_batch_norm_learns(facts: Fact
     assert facts["learnt statistics"][algorithm] < 1e-4  # few images per channel make more of every rounding
 
 
+def test_two_ranks_have_the_gradients_of_one_where_batch_norm_is_frozen(facts: Facts) -> None:
+    assert facts["frozen statistics"] < 1e-5
+
+
 def test_ranks_talk_over_gloo_on_cpus_and_over_nccl_between_gpus() -> None:
     assert backend_for(torch.device("cpu"), "auto") == "gloo"
     assert backend_for(torch.device("cuda"), "auto") == "cpu:gloo,cuda:nccl"
