@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from seedbed.assets.access.roles import Role
 from seedbed.assets.projects.labels import Source
 from seedbed.base.resources import Resources
+from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -118,7 +119,7 @@ class DataAsked(Asked):
     name: Name = Field(examples=["leaves"])
     project: Ref = ""
     to: Ref = Field("", description="Add to this data set: a new version that shares the bytes.")
-    size: int = Field(64, ge=8, le=1024, description="Side of the decoded cache in pixels.")
+    size: int = Field(TrainSettings().size, ge=8, le=1024, description="Side of the decoded cache in pixels.")
 
 
 class ProjectAsked(Asked):

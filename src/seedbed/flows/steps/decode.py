@@ -10,12 +10,13 @@ from seedbed.base.run import RunContext
 from seedbed.flows.kinds.data import FACTS, RECORDS, DataSet, Decoded
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.progress import stoppable
+from seedbed.methods.learn.settings import TrainSettings
 
 
 class DecodeParams(Params):
     """At which size."""
 
-    size: int = Field(64, ge=8, le=1024, description="Side of the images in pixels.")
+    size: int = Field(TrainSettings().size, ge=8, le=1024, description="Side of the images in pixels.")
 
 
 @step("decode", methods=("seedbed.assets.data",), resources=Resources(cpus=2, memory=1 << 30))

@@ -20,6 +20,7 @@ from seedbed.flows.kinds.labels import Files
 from seedbed.flows.outside import fingerprint
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
+from seedbed.methods.learn.settings import TrainSettings
 
 if TYPE_CHECKING:
     from seedbed.assets.data.ingest import IngestResult
@@ -31,7 +32,7 @@ class IngestParams(Params):
     """Where the images are, and at which size they are decoded."""
 
     source: str = Field("", description="A folder, archive or CSV manifest of the machine that runs the job.")
-    size: int = Field(64, ge=8, le=1024, description="Side of the decoded cache in pixels.")
+    size: int = Field(TrainSettings().size, ge=8, le=1024, description="Side of the decoded cache in pixels.")
     pixel_limit: int = Field(PIXEL_LIMIT, gt=0, description="Largest image in pixels; larger ones are findings.")
 
 

@@ -20,6 +20,7 @@ from seedbed.flows.facts import fact_of, records_of
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
+from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
@@ -41,7 +42,14 @@ class DataSets:
         return folder
 
     def add(
-        self, source: Path, *, name: str = "", project: str = "", to: str = "", size: int = 64, by: Identity
+        self,
+        source: Path,
+        *,
+        name: str = "",
+        project: str = "",
+        to: str = "",
+        size: int = TrainSettings().size,
+        by: Identity,
     ) -> Job:
         """Start an ingest job over a folder, an archive or a CSV manifest; `to` adds to an existing data set."""
         earlier = self._open(to, by) if to else None

@@ -10,6 +10,7 @@ from seedbed.base.resources import show_size
 from seedbed.faces.cli.options import Detach, Json, Limit, Project
 from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
 from seedbed.faces.cli.session import session
+from seedbed.methods.learn.settings import TrainSettings
 
 app = typer.Typer(help="Data sets: bring images in, look at them.", no_args_is_help=True)
 
@@ -20,7 +21,9 @@ def add(
     name: Annotated[str, typer.Option(help="The data set's name; else the source's.")] = "",
     to: Annotated[str, typer.Option(help="Add to this data set: a new version that shares the bytes.")] = "",
     project: Project = "",
-    size: Annotated[int, typer.Option(min=8, max=1024, help="Side of the decoded cache in pixels.")] = 64,
+    size: Annotated[
+        int, typer.Option(min=8, max=1024, help="Side of the decoded cache in pixels.")
+    ] = TrainSettings().size,
     detach: Detach = False,
     as_json: Json = False,
 ) -> None:
