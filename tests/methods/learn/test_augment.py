@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from seedbed.methods.learn.augment import OPERATIONS, Strength, augment
+from seedbed.methods.learn.augment import SPREADING, TONAL, Strength, _grid, _look_up, augment, tones_of
 from seedbed.methods.learn.draws import Key
 
 STILL = Strength(shift=0, turn=0, zoom=0, strong_zoom=0, shear=0, operations=0, cutout=0)
@@ -44,11 +44,30 @@ def test_without_strength_only_the_flip_is_left(images):
         assert straight or torch.allclose(before.flip(-1), after, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", list(OPERATIONS))
+@pytest.mark.parametrize("name", list(SPREADING))
 def test_strength_zero_leaves_an_image_as_it_is_and_strength_one_does_not(images, name):
-    nothing = OPERATIONS[name](images, torch.zeros(6, 1, 1, 1))
-    torch.testing.assert_close(nothing, images, rtol=0, atol=2e-4)
-    assert (OPERATIONS[name](images, torch.ones(6, 1, 1, 1)) - images).abs().max() > 0.02
+    nothing = SPREADING[name](images, torch.zeros(6, 1, 1, 1))
+    torch.testing.assert_close(nothing, images, rtol=0, atol=1e-6)
+    assert (SPREADING[name](images, torch.ones(6, 1, 1, 1)) - images).abs().max() > 0.02
+
+
+@pytest.mark.parametrize("name", list(TONAL))
+def test_strength_zero_leaves_a_tone_as_it_is_and_strength_one_does_not(images, name):
+    plain = torch.arange(256) / 255
+    nothing = tones_of(images, {name: torch.zeros(6)})
+    torch.testing.assert_close(nothing, plain.expand(6, 3, 256), rtol=0, atol=2e-4)
+    assert (tones_of(images, {name: torch.ones(6)}) - plain).abs().amax(dim=(1, 2)).min() > 0.02
+
+
+def test_the_place_that_a_pixel_comes_from_is_that_of_torch(images):
+    weights = torch.randn((6, 2, 3), generator=torch.Generator().manual_seed(1))
+    expected = torch.nn.functional.affine_grid(weights, [6, 3, 16, 12], align_corners=False)
+    torch.testing.assert_close(_grid(weights[:, 0], weights[:, 1], 16, 12), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_tones_are_looked_up_to_half_a_step_of_256(images):
+    inverted = 1 - torch.arange(256).div(255).expand(6, 3, 256)
+    torch.testing.assert_close(_look_up(images, inverted), 1 - images, rtol=0, atol=0.5 / 255 + 1e-6)
 
 
 def test_cutout_covers_a_square_with_grey(images):

@@ -1,8 +1,10 @@
 """Weak and strong augmentation of whole batches, on the device where they are.
 
-Images are float NCHW in [0, 1]. Every operation is done to the whole batch with a strength per image, and strength 0
-leaves an image as it is: no image waits for another, nothing is copied back to the host, and what becomes of an image
-depends only on its key.
+Images are float NCHW in [0, 1]. Everything is done to the whole batch with a strength per image, and strength 0 leaves
+an image as it is: no image waits for another, nothing is copied back to the host, and what becomes of an image depends
+only on its key. Time goes into passes over the pixels, so there are few: flip, turn, zoom, shear and shift are one
+resampling, and all operations on single tones (brightness, contrast, gamma and others) are worked out for the 256 tones
+of each channel and then looked up.
 """
 
 import math
@@ -18,6 +20,7 @@ from seedbed.methods.learn.pixels import per_channel
 from seedbed.methods.learn.settings import Strength
 
 _LUMINANCE = (0.299, 0.587, 0.114)
+_TONES = 256
 View = Literal["weak", "strong"]
 
 
@@ -40,69 +43,94 @@ def _warp(images: Tensor, key: Key, view: str, *, shift: float, turn: float, zoo
     scale = torch.exp(spread[:, 1] * math.log1p(zoom))
     flip = torch.where(draws[:, 2] < 0.5, -1.0, 1.0)
     cos, sin, slant = torch.cos(angle) * scale, torch.sin(angle) * scale, spread[:, 3] * shear
-    top = torch.stack([cos * flip, slant * cos - sin, spread[:, 4] * 2 * shift], dim=1)
-    bottom = torch.stack([sin * flip, slant * sin + cos, spread[:, 5] * 2 * shift], dim=1)
-    grid = functional.affine_grid(torch.stack([top, bottom], dim=1), list(images.shape), align_corners=False)
+    across = torch.stack([cos * flip, slant * cos - sin, spread[:, 4] * 2 * shift], dim=1)
+    down = torch.stack([sin * flip, slant * sin + cos, spread[:, 5] * 2 * shift], dim=1)
+    grid = _grid(across, down, images.shape[-2], images.shape[-1])
     return functional.grid_sample(images, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
+
+
+def _grid(across: Tensor, down: Tensor, height: int, width: int) -> Tensor:
+    """Where each pixel of each image comes from: `across` and `down` weigh (column, row, 1), all in [-1, 1].
+
+    torch's affine_grid does the same as a product of matrices, several times slower on a GPU.
+    """
+    columns, rows = (
+        (2 * torch.arange(side, device=across.device, dtype=across.dtype) + 1) / side - 1 for side in (width, height)
+    )
+    grid = across.new_empty(len(across), height, width, 2)
+    for axis, weights in enumerate((across, down)):
+        by_row = (weights[:, 1:2] * rows + weights[:, 2:3])[:, :, None]
+        torch.add(by_row, (weights[:, 0:1] * columns)[:, None], out=grid[..., axis])
+    return grid
 
 
 def _colour(images: Tensor, key: Key, view: str, operations: int) -> Tensor:
     """Some of the colour operations per image, each with a strength of its own."""
-    draws = key.uniform(f"{view} colour", 2 * len(OPERATIONS))
-    chosen = draws[:, : len(OPERATIONS)].argsort(dim=1).argsort(dim=1) < operations
-    strengths = draws[:, len(OPERATIONS) :] * chosen
-    signs = torch.where(key.uniform(f"{view} sign", len(OPERATIONS)) < 0.5, -1.0, 1.0)
-    for place, operation in enumerate(OPERATIONS.values()):
-        images = operation(images, (strengths * signs)[:, place].view(-1, 1, 1, 1))
-    return images
+    names = [*SPREADING, *TONAL]
+    draws = key.uniform(f"{view} colour", 2 * len(names))
+    chosen = draws[:, : len(names)].argsort(dim=1).argsort(dim=1) < operations
+    signs = torch.where(key.uniform(f"{view} sign", len(names)) < 0.5, -1.0, 1.0)
+    strengths = dict(zip(names, (draws[:, len(names) :] * chosen * signs).unbind(dim=1), strict=True))
+    for name, operation in SPREADING.items():
+        images = operation(images, strengths[name].view(-1, 1, 1, 1))
+    return _look_up(images, tones_of(images, {name: strengths[name] for name in TONAL}))
 
 
-def _brightness(images: Tensor, strength: Tensor) -> Tensor:
-    return (images * (1 + 0.7 * strength)).clamp(0, 1)
+def tones_of(images: Tensor, strengths: Mapping[str, Tensor]) -> Tensor:
+    """What becomes of each of 256 tones, per image and channel."""
+    tones = torch.arange(_TONES, device=images.device, dtype=images.dtype).div_(_TONES - 1)
+    tones = tones.expand(len(images), 3, _TONES)
+    middle = _grey(images).mean(dim=(2, 3))[:, :, None]
+    for name, strength in strengths.items():
+        tones = TONAL[name](tones, strength.view(-1, 1, 1), middle).clamp(0, 1)
+    return tones
 
 
-def _contrast(images: Tensor, strength: Tensor) -> Tensor:
-    return _blend(images, _grey(images).mean(dim=(1, 2, 3), keepdim=True), strength)
+def _look_up(images: Tensor, tones: Tensor) -> Tensor:
+    places = (images * (_TONES - 1)).round_().clamp_(0, _TONES - 1).to(torch.int64)
+    return torch.gather(tones, 2, places.flatten(2)).view_as(images)
 
 
 def _saturation(images: Tensor, strength: Tensor) -> Tensor:
-    return _blend(images, _grey(images), strength)
-
-
-def _cast(images: Tensor, strength: Tensor) -> Tensor:
-    """Warmer or colder light."""
-    gain = torch.cat([1 + 0.25 * strength, torch.ones_like(strength), 1 - 0.25 * strength], dim=1)
-    return (images * gain).clamp(0, 1)
-
-
-def _gamma(images: Tensor, strength: Tensor) -> Tensor:
-    return images.clamp_min(1e-4) ** torch.exp(0.7 * strength)
+    return torch.lerp(_grey(images).expand_as(images), images, 1 + 0.9 * strength).clamp_(0, 1)
 
 
 def _sharpness(images: Tensor, strength: Tensor) -> Tensor:
     """Blur for one sign, sharpen for the other."""
-    soft = functional.avg_pool2d(functional.pad(images, (1, 1, 1, 1), mode="replicate"), 3, stride=1)
-    return _blend(images, soft, strength)
+    soft = functional.avg_pool2d(images, 3, stride=1, padding=1, count_include_pad=False)
+    return torch.lerp(soft, images, 1 + 0.9 * strength).clamp_(0, 1)
 
 
-def _solarise(images: Tensor, strength: Tensor) -> Tensor:
+def _brightness(tones: Tensor, strength: Tensor, middle: Tensor) -> Tensor:
+    return tones * (1 + 0.7 * strength)
+
+
+def _contrast(tones: Tensor, strength: Tensor, middle: Tensor) -> Tensor:
+    return tones + (tones - middle) * 0.9 * strength
+
+
+def _cast(tones: Tensor, strength: Tensor, middle: Tensor) -> Tensor:
+    """Warmer or colder light."""
+    return tones * torch.cat([1 + 0.25 * strength, torch.ones_like(strength), 1 - 0.25 * strength], dim=1)
+
+
+def _gamma(tones: Tensor, strength: Tensor, middle: Tensor) -> Tensor:
+    return tones.clamp_min(1e-4) ** torch.exp(0.7 * strength)
+
+
+def _solarise(tones: Tensor, strength: Tensor, middle: Tensor) -> Tensor:
     """Invert what is brighter than a threshold."""
-    return torch.where(images > 1 - 0.5 * strength.abs(), 1 - images, images)
+    return torch.where(tones > 1 - 0.5 * strength.abs(), 1 - tones, tones)
 
 
-def _posterise(images: Tensor, strength: Tensor) -> Tensor:
-    """Fewer grey levels: 256 down to 8."""
+def _posterise(tones: Tensor, strength: Tensor, middle: Tensor) -> Tensor:
+    """Fewer levels: 256 down to 8."""
     levels = torch.exp2(8 - 5 * strength.abs()).floor()
-    return torch.where(strength == 0, images, (images * levels).floor().clamp_max(levels - 1) / (levels - 1))
-
-
-def _blend(images: Tensor, other: Tensor, strength: Tensor) -> Tensor:
-    """Towards the other image for a negative strength, away from it for a positive one."""
-    return (images + (images - other) * 0.9 * strength).clamp(0, 1)
+    return torch.where(strength == 0, tones, (tones * levels).floor().minimum(levels - 1) / (levels - 1))
 
 
 def _grey(images: Tensor) -> Tensor:
-    return (images * per_channel(_LUMINANCE, images.device)).sum(dim=1, keepdim=True)
+    return functional.conv2d(images, per_channel(_LUMINANCE, images.device))
 
 
 def _cutout(images: Tensor, key: Key, view: str, largest: float) -> Tensor:
@@ -118,13 +146,13 @@ def _cutout(images: Tensor, key: Key, view: str, largest: float) -> Tensor:
     return torch.where(covered, 0.5, images)
 
 
-OPERATIONS: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
+# Operations that look at more than one tone, and those on a tone alone, which are given the image's mean grey too.
+SPREADING: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {"saturation": _saturation, "sharpness": _sharpness}
+TONAL: Mapping[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
     "brightness": _brightness,
     "contrast": _contrast,
-    "saturation": _saturation,
     "cast": _cast,
     "gamma": _gamma,
-    "sharpness": _sharpness,
     "solarise": _solarise,
     "posterise": _posterise,
 }

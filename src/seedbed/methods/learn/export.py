@@ -1,5 +1,6 @@
-"""A model for others: safetensors with its facts, and one ONNX file that takes raw pixels."""
+"""A model for others: safetensors with its facts, a PyTorch state dict, and one ONNX file that takes raw pixels."""
 
+import io
 import json
 import tempfile
 import warnings
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 
 from seedbed.assets.zoo.card import Preprocessing
 from seedbed.base.files import write_atomically
+from seedbed.methods.learn.guide import guide
 from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.pixels import normalise
 from seedbed.methods.learn.predict import device_of
@@ -21,6 +23,24 @@ _OPSET = 17
 def export_safetensors(model: Model, folder: Path) -> Path:
     """Write model.safetensors and model.json; the folder is what `Model.load` reads."""
     model.save(folder)
+    return folder
+
+
+def export_state_dict(model: Model, path: Path) -> Path:
+    """Write the weights as a PyTorch state dict, which `torch.load` reads with weights_only=True."""
+    tensors = {name: value.detach().cpu().contiguous() for name, value in model.network.state_dict().items()}
+    data = io.BytesIO()
+    torch.save(tensors, data)
+    write_atomically(path, data.getvalue())
+    return path
+
+
+def export_all(model: Model, folder: Path) -> Path:
+    """Everything that a person takes away: safetensors, facts, state dict, ONNX, and README.txt on how to use each."""
+    export_safetensors(model, folder)
+    export_state_dict(model, folder / "model.pt")
+    export_onnx(model, folder / "model.onnx")
+    write_atomically(folder / "README.txt", guide(model).encode())
     return folder
 
 

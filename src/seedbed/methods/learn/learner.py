@@ -12,9 +12,10 @@ from seedbed.assets.zoo.builder import Backbone
 from seedbed.methods.learn.algorithm import Algorithm, Batch, Forward
 from seedbed.methods.learn.augment import View, augment
 from seedbed.methods.learn.average import Average
-from seedbed.methods.learn.devices import half_precision
+from seedbed.methods.learn.devices import compiles, half_precision
 from seedbed.methods.learn.draws import Key
 from seedbed.methods.learn.feed import Rows
+from seedbed.methods.learn.folding import fold_norms
 from seedbed.methods.learn.group import Group
 from seedbed.methods.learn.pixels import normalise
 from seedbed.methods.learn.pool import to_device
@@ -51,7 +52,14 @@ class Learner:
         self._half = half_precision(settings.precision, device)
         self.optimiser = _optimiser(self.network, settings, device)
         set_mode(self.network, learn_statistics=settings.statistics == "learn")
-        self._trained = group.wrap(self.network)
+        for network in (self.network, self.average.network):
+            fold_norms(network, settings.size)
+        self._trained: Forward = group.wrap(self.network)
+        self._teacher: Forward = self.average.network
+        if compiles(settings.compile, steps, device):
+            self._trained, self._teacher = (
+                torch.compile(network, dynamic=False) for network in (self._trained, self._teacher)
+            )
         self._replay = Replay(self.step, record=device.type == "cuda" and group.ranks == 1)
         self._logged: tuple[str, ...] = ()
 
@@ -86,7 +94,7 @@ class Learner:
             unlabelled=self._seen(unlabelled_pixels, views.unlabelled, key),
             labelled_key=labelled_key,
             key=key,
-            teacher=self._forward(self.average.network),
+            teacher=self._forward(self._teacher),
             progress=progress,
             group=self._group,
         )
@@ -112,10 +120,10 @@ class Learner:
     def _normal(self, images: Tensor) -> Tensor:
         return normalise(images, self._preprocessing).contiguous(memory_format=torch.channels_last)
 
-    def _forward(self, network: nn.Module) -> Forward:
+    def _forward(self, network: Forward) -> Forward:
         def forward(images: Tensor) -> Tensor:
             with torch.autocast(self._device.type, dtype=torch.bfloat16, enabled=self._half):
-                logits: Tensor = network(images)
+                logits = network(images)
             return logits.float()
 
         return forward

@@ -40,12 +40,13 @@ def resize(batch: Tensor, size: int) -> Tensor:
 
 def normalise(batch: Tensor, preprocessing: Preprocessing) -> Tensor:
     """Less the mean, divided by the deviation, per channel."""
-    mean, std = (per_channel(values, batch.device) for values in (preprocessing.mean, preprocessing.std))
-    return (batch - mean) / std
+    gain = tuple(1 / deviation for deviation in preprocessing.std)
+    shift = tuple(-mean / deviation for mean, deviation in zip(preprocessing.mean, preprocessing.std, strict=True))
+    return torch.addcmul(per_channel(shift, batch.device), batch, per_channel(gain, batch.device))
 
 
 @lru_cache
-def per_channel(values: tuple[float, float, float], device: torch.device) -> Tensor:
+def per_channel(values: tuple[float, ...], device: torch.device) -> Tensor:
     """A number per channel, for NCHW; kept on the device, because a recorded step must not copy from the host."""
     with torch.inference_mode(False):
         return torch.tensor(values, device=device).view(1, 3, 1, 1)

@@ -56,6 +56,7 @@ class TrainSettings:
     report_every: int = 5
     checkpoint_every: int = 30
     precision: Literal["auto", "bf16", "fp32"] = "auto"  # auto: bf16 where the device computes faster with it
+    compile: Literal["auto", "never", "always"] = "auto"  # auto: on a GPU, for very long runs
     device: str = "auto"
 
     @property

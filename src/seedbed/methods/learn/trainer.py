@@ -20,6 +20,7 @@ from seedbed.methods.learn.calibrate import fit_temperature
 from seedbed.methods.learn.devices import choose_device
 from seedbed.methods.learn.draws import order
 from seedbed.methods.learn.feed import Feed
+from seedbed.methods.learn.folding import unfold_norms
 from seedbed.methods.learn.group import ALONE, Group, shared_out
 from seedbed.methods.learn.learner import Learner, load_tensors, save_tensors
 from seedbed.methods.learn.model import Model
@@ -154,6 +155,7 @@ class TrainingRun:
         network = self.learner.average.network
         if self._kept:
             network.load_state_dict(self._kept)
+        unfold_norms(network)
         model = Model(
             network=network,
             architecture=self._backbone.architecture,

@@ -24,6 +24,7 @@ class Steady(Keeping):
     weight: float = 1.0
     align: float = 0.0  # 0: take the classes as they come; 1: name all equally often
     memory: float = 0.9  # of the shares of the classes, from step to step
+    strong_labels: float = 0.0  # weight of the labels on strong views of their images
     shares: Tensor = field(init=False)
     kept: ClassVar[tuple[str, ...]] = ("shares",)
 
@@ -32,16 +33,20 @@ class Steady(Keeping):
 
     @property
     def views(self) -> Views:
-        return Views()
+        return Views(labelled=("weak", "strong")) if self.strong_labels else Views()
 
     def loss(self, model: Forward, batch: Batch) -> Outcome:
         weak, strong = batch.unlabelled
         with torch.no_grad():
             confidence, guess = self._targets(batch.teacher(weak).softmax(dim=1), batch).max(dim=1)
             mask = (confidence >= self.threshold).to(confidence.dtype)
-        logits = model(torch.cat([batch.labelled[0], strong]))
-        labelled = self.task.loss_given(logits[: len(batch.labels)], batch.labels)
-        each = self.task.loss_each(logits[len(batch.labels) :], guess)
+        *given, doubtful = model(torch.cat([*batch.labelled, strong])).split(
+            [len(batch.labels)] * len(batch.labelled) + [len(strong)]
+        )
+        labelled = self.task.loss_given(given[0], batch.labels)
+        if self.strong_labels:
+            labelled = labelled + self.strong_labels * self.task.loss_given(given[1], batch.labels)
+        each = self.task.loss_each(doubtful, guess)
         return outcome_of(labelled, mean_of(each * mask), self.weight, confident=mean_of(mask))
 
     def _targets(self, probabilities: Tensor, batch: Batch) -> Tensor:

@@ -1,0 +1,99 @@
+"""Frozen BatchNorm at no cost: its scale and shift become part of the convolution before it.
+
+With frozen statistics a norm is a number per channel to multiply by and one to add, so that norm(conv(x)) is another
+convolution of x. The weights of both are still what is trained and saved, and get the same gradients; what is saved is
+one pass over the activations forwards and two backwards.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from timm.layers.conv2d_same import Conv2dSame, conv2d_same
+from torch import Tensor, nn
+
+_Norm = nn.BatchNorm2d
+
+
+def fold_norms(network: nn.Module, size: int) -> int:
+    """Let every frozen norm that directly follows a convolution work inside it; how many do.
+
+    Parameters and their names stay as they are. A copy of a folded network must be unfolded and folded anew.
+    """
+    if not any(isinstance(module, _Norm) and _foldable(module) for module in network.modules()):
+        return 0
+    pairs = _pairs(network, size)
+    for conv, norm in pairs:
+        conv.__dict__["forward"] = _folded(conv, norm)
+        norm.__dict__["forward"] = _after(norm)
+    return len(pairs)
+
+
+def unfold_norms(network: nn.Module) -> None:
+    """Undo `fold_norms`."""
+    for module in network.modules():
+        module.__dict__.pop("forward", None)
+
+
+def _folded(conv: nn.Conv2d, norm: _Norm) -> Callable[[Tensor], Tensor]:
+    def forward(images: Tensor) -> Tensor:
+        mean, variance = norm.running_mean, norm.running_var
+        assert mean is not None and variance is not None
+        scale = norm.weight * torch.rsqrt(variance + norm.eps)
+        weight, bias = conv.weight * scale.view(-1, 1, 1, 1), norm.bias - mean * scale
+        if isinstance(conv, Conv2dSame):
+            pads: Any = conv2d_same
+            padded: Tensor = pads(images, weight, bias, conv.stride, conv.padding, conv.dilation, conv.groups)
+            return padded
+        plain: Tensor = conv._conv_forward(images, weight, bias)
+        return plain
+
+    return forward
+
+
+def _after(norm: _Norm) -> Callable[[Tensor], Tensor]:
+    """What timm's norms do after normalising: an activation, perhaps."""
+    drop: Any = getattr(norm, "drop", None)
+    act: Any = getattr(norm, "act", None)
+
+    def forward(images: Tensor) -> Tensor:
+        images = drop(images) if drop is not None else images
+        return act(images) if act is not None else images
+
+    return forward
+
+
+def _pairs(network: nn.Module, size: int) -> list[tuple[nn.Conv2d, _Norm]]:
+    """Convolutions whose result goes into a frozen norm, seen in one look at an empty image."""
+    made: dict[int, nn.Conv2d] = {}
+    kept: list[Tensor] = []  # so that no tensor takes the place of one that is gone
+    pairs: list[tuple[nn.Conv2d, _Norm]] = []
+
+    def after_conv(conv: nn.Module, given: Any, result: Tensor) -> None:
+        made[id(result)] = conv  # type: ignore[assignment]
+        kept.append(result)
+
+    def before_norm(norm: nn.Module, given: tuple[Tensor, ...]) -> None:
+        conv = made.get(id(given[0]))
+        if conv is not None and isinstance(norm, _Norm):
+            pairs.append((conv, norm))
+
+    hooks = [
+        module.register_forward_hook(after_conv)
+        if isinstance(module, nn.Conv2d)
+        else module.register_forward_pre_hook(before_norm)
+        for module in network.modules()
+        if _foldable(module)
+    ]
+    device = next(network.parameters()).device
+    with torch.no_grad():
+        network(torch.zeros(1, 3, size, size, device=device).contiguous(memory_format=torch.channels_last))
+    for hook in hooks:
+        hook.remove()
+    return pairs
+
+
+def _foldable(module: nn.Module) -> bool:
+    if isinstance(module, nn.Conv2d):
+        return type(module) in (nn.Conv2d, Conv2dSame) and module.bias is None
+    return isinstance(module, _Norm) and not module.training and module.affine and module.running_mean is not None

@@ -1,0 +1,47 @@
+import copy
+
+import pytest
+import timm
+import torch
+from torch import nn
+
+from seedbed.methods.learn.folding import fold_norms, unfold_norms
+
+
+@pytest.fixture
+def network() -> nn.Module:
+    torch.manual_seed(0)
+    made = timm.create_model("tf_efficientnet_lite0", num_classes=3).eval()
+    for module in made.modules():  # statistics as after training, not 0 and 1
+        if isinstance(module, nn.BatchNorm2d):
+            module.running_mean.normal_(std=0.1)
+            module.running_var.uniform_(0.5, 2)
+    return made
+
+
+def test_every_norm_works_inside_its_convolution_and_answers_and_gradients_stay(network):
+    folded, images = copy.deepcopy(network), torch.randn(4, 3, 40, 40)
+    assert fold_norms(folded, 40) == sum(isinstance(module, nn.BatchNorm2d) for module in network.modules())
+    answers = [made(images) for made in (network, folded)]
+    torch.testing.assert_close(*answers, rtol=1e-4, atol=1e-5)
+    for answer in answers:
+        answer.square().sum().backward()
+    largest = max(float(parameter.grad.abs().max()) for parameter in network.parameters())
+    for (name, plain), inside in zip(network.named_parameters(), folded.parameters(), strict=True):
+        assert (plain.grad - inside.grad).abs().max() < 1e-4 * largest, name
+
+
+def test_unfolding_brings_the_network_back(network):
+    images = torch.randn(2, 3, 40, 40)
+    before = network(images)
+    fold_norms(network, 40)
+    unfold_norms(network)
+    assert torch.equal(before, network(images))
+
+
+def test_norms_that_learn_their_statistics_are_left_alone(network):
+    assert fold_norms(network.train(), 40) == 0
+
+
+def test_networks_without_such_norms_are_left_alone():
+    assert fold_norms(timm.create_model("vit_tiny_patch16_224", img_size=32, num_classes=3).eval(), 32) == 0
