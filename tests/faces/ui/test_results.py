@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from seedbed.assets.store.bundle import Array, ArrayType, Bundle, Lineage
-from seedbed.faces.ui.results import Called, accuracy_in_words, mistakes_in_words, models_in_words, sample
+from seedbed.faces.ui.results import Called, accuracy_in_words, mistakes_in_words, models_in_words, sample, tests_of
 
 FACTS = {
     "count": 20,
@@ -34,6 +34,12 @@ def test_a_sample_shows_every_class_and_keeps_the_numbers_of_the_images():
 
 def test_a_sample_of_nothing_is_empty():
     assert sample([], 6) == []
+
+
+def test_a_model_is_shown_with_its_newest_test():
+    model = _bundle("main")
+    newest, older = _report(model, 0.7), _report(model, 0.99)
+    assert tests_of([newest, older]) == {model.uuid: (newest.uuid, 0.7)}
 
 
 def test_the_model_that_is_named_is_the_one_that_did_best_in_its_newest_test():

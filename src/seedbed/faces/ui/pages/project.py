@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from seedbed.assets.access.roles import Role
 from seedbed.assets.store.bundle import Bundle
@@ -15,7 +15,7 @@ from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.bars import bars
 from seedbed.faces.ui.parts.joblist import JobList
 from seedbed.faces.ui.parts.trainform import Task, TrainForm
-from seedbed.faces.ui.results import images_of, models_in_words, texts
+from seedbed.faces.ui.results import images_of, models_in_words, tests_of, texts
 from seedbed.faces.ui.site import Visit, page
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
@@ -53,7 +53,7 @@ async def project(visit: Visit, ref: str) -> None:
         if labels and data and visit.by.may(Role.TRAINER, found.id):
             TrainForm(visit, Task(len(labels), images_of(data), project=found.id)).build()
         with card("Models"):
-            _models(models)
+            _models(models, tests_of(reports))
         with card("Jobs"):
             listed = JobList(jobs, "No job has run for this project yet.", visit.by)
 
@@ -93,14 +93,18 @@ def _images(data: Bundle | None) -> None:
         link("All images and findings", path("data", data.uuid), "button")
 
 
-def _models(models: Sequence[Bundle]) -> None:
+def _models(models: Sequence[Bundle], tests: Mapping[str, tuple[str, float]]) -> None:
     if not models:
         words("None yet. Training takes labels of a few images of each class.", "p", "soft")
         return
-    with table(["Model", "Tells apart", "Made"], "stacked"):
+    with table(["Model", "Tells apart", "Right in its test", "Made"], "stacked"):
         for model in models:
             with box("tr"):
                 with box("td"):
                     link(model.name, path("bundles", model.uuid))
                 words(", ".join(texts(model, "classes")), "td", "soft")
+                with box("td"):
+                    if model.uuid in tests:
+                        report, right = tests[model.uuid]
+                        link(f"{say.percent(right)}, report", path("bundles", report))
                 words(say.ago(model.created, time.time()), "td", "soft")
