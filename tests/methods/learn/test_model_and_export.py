@@ -1,16 +1,23 @@
+import ast
+import dataclasses
 import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 import torch
+from PIL import Image
 
 from seedbed.assets.zoo.builder import build_backbone
-from seedbed.base.errors import Damaged, InvalidInput, NotFound
-from seedbed.methods.learn.export import export_onnx, export_safetensors
+from seedbed.base.errors import Damaged, InvalidInput, NotFound, SeedbedError
+from seedbed.methods.learn.export import export_all, export_onnx, export_safetensors, export_state_dict
 from seedbed.methods.learn.model import Model
-from seedbed.methods.learn.predict import predict
+from seedbed.methods.learn.predict import predict, predict_path
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +97,97 @@ def test_predicting_leaves_the_network_in_the_mode_that_it_was_in(model, task):
     assert model.network.training
     model.network.eval()
     assert torch.is_grad_enabled()
+
+
+def test_logits_are_divided_by_the_temperature_in_torch_and_in_onnx(model, task, tmp_path):
+    warm = dataclasses.replace(model, temperature=2.5, calibrated_on=12, values=tuple(range(len(task.classes))))
+    warm.save(tmp_path)
+    loaded = Model.load(tmp_path, device="cpu")
+    assert (loaded.temperature, loaded.calibrated_on, loaded.values) == (2.5, 12, warm.values)
+    images = task.images[:5]
+    plain = np.log(predict(model, images).astype(np.float64)) / 2.5
+    expected = np.exp(plain) / np.exp(plain).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(predict(loaded, images), expected, atol=1e-5)
+    path = export_onnx(loaded, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(None, {"images": images})[0], expected, atol=1e-4)
+
+
+def test_a_model_of_an_earlier_version_loads_with_a_temperature_of_one(model, task, tmp_path):
+    model.save(tmp_path)
+    facts = json.loads((tmp_path / "model.json").read_text())
+    for name in ("values", "temperature", "calibrated_on", "head"):
+        del facts[name]
+    (tmp_path / "model.json").write_text(json.dumps(facts))
+    loaded = Model.load(tmp_path, device="cpu")
+    assert (loaded.temperature, loaded.values, loaded.calibrated_on) == (1.0, (), 0)
+    assert np.array_equal(predict(loaded, task.images[:3]), predict(model, task.images[:3]))
+
+
+def test_the_state_dict_loads_with_weights_only_and_is_the_models(model, tmp_path):
+    found = torch.load(export_state_dict(model, tmp_path / "model.pt"), weights_only=True)
+    own = model.network.state_dict()
+    assert found.keys() == own.keys() and all(torch.equal(found[name], own[name]) for name in own)
+
+
+def test_the_code_in_the_readme_of_a_download_runs_and_all_ways_give_one_answer(model, task, tmp_path):
+    warm = dataclasses.replace(model, temperature=1.7, calibrated_on=5)
+    export_all(warm, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("model.json", "model.safetensors", "model.pt", "model.onnx", "README.txt")
+    }
+    Image.fromarray(task.images[0]).save(tmp_path / "image.jpg", quality=95)
+    answers = [_run(code, tmp_path) for code in _code_in((tmp_path / "README.txt").read_text())]
+    assert len(answers) == 3
+    for answer in answers:
+        assert tuple(answer) == task.classes
+        np.testing.assert_allclose(list(answer.values()), list(answers[0].values()), atol=1e-4)
+
+
+def _code_in(text: str) -> list[str]:
+    """Blocks of indented lines."""
+    blocks, lines = [], []
+    for line in [*text.splitlines(), "end"]:
+        if line.startswith("    ") or (lines and not line):
+            lines.append(line[4:])
+        elif lines:
+            blocks.append("\n".join(lines))
+            lines = []
+    return blocks
+
+
+def _run(code: str, folder: Path) -> dict[str, float]:
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, float] = ast.literal_eval(done.stdout)
+    return found
+
+
+def test_one_image_a_folder_and_an_archive_get_the_same_answers(model, task, tmp_path):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for number in range(4):
+        Image.fromarray(task.images[number]).save(folder / f"{number}.png")
+    (folder / "broken.jpg").write_bytes(b"no image")
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for path in folder.iterdir():
+            archive.write(path, path.name)
+    of_folder = predict_path(model, folder, batch=3)
+    assert of_folder.files == ("0.png", "1.png", "2.png", "3.png") and list(of_folder.refused) == ["broken.jpg"]
+    np.testing.assert_allclose(of_folder.probabilities, predict(model, task.images[:4]), atol=1e-5)
+    of_archive = predict_path(model, tmp_path / "all.zip")
+    assert of_archive.files == of_folder.files
+    np.testing.assert_allclose(of_archive.probabilities, of_folder.probabilities, atol=1e-5)
+    (one,) = predict_path(model, folder / "2.png").probabilities
+    np.testing.assert_allclose(one, of_folder.probabilities[2], atol=1e-5)
+
+
+def test_an_archive_that_reaches_outside_and_a_folder_without_images_are_refused(model, tmp_path):
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as archive:
+        archive.writestr("../../out.png", b"x")
+    with pytest.raises(SeedbedError):
+        predict_path(model, tmp_path / "evil.zip")
+    assert not (tmp_path.parent / "out.png").exists()
+    (tmp_path / "bad.png").write_bytes(b"")
+    with pytest.raises(InvalidInput, match="No image in"):
+        predict_path(model, tmp_path / "bad.png")

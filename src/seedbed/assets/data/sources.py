@@ -1,4 +1,4 @@
-"""Where images come from: a folder, an archive, a CSV manifest, or the folder of an upload.
+"""Where images come from: a folder, an archive, a CSV manifest, one image, or the folder of an upload.
 
 `open_source` looks at a path and lists what it holds: each image with its name, and the class, split and other
 columns that its place or the manifest gives it.
@@ -61,7 +61,7 @@ class Source:
 
 @contextlib.contextmanager
 def open_source(path: Path, scratch: Path, *, limits: Limits | None = None) -> Iterator[Source]:
-    """List the images of a folder, archive or CSV manifest; archives are unpacked under `scratch` meanwhile.
+    """List the images of a folder, archive or CSV manifest, or one image; archives are unpacked under `scratch`.
 
     A folder (or archive) that holds a manifest.csv at its top is read by that manifest; an upload's archives are
     opened too. On leaving, `scratch` is gone.
@@ -96,7 +96,11 @@ def _look(path: Path, scratch: Path, limits: Limits) -> Source:
         return _read_manifest(path)
     if is_archive(path):
         return _read_archive(path, scratch / "0", limits)
-    raise InvalidInput(f"'{path.name}' is no folder, archive or CSV.", hint="Give a folder, .zip, .tar(.gz) or .csv.")
+    if path.suffix.lower() in IMAGE_SUFFIXES:
+        return Source((Item(path.name, path),))
+    raise InvalidInput(
+        f"'{path.name}' is no folder, archive, CSV or image.", hint="Give a folder, .zip, .tar(.gz), .csv or an image."
+    )
 
 
 def _is_manifest(tables: Sequence[Path]) -> bool:

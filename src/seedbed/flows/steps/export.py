@@ -1,7 +1,5 @@
 """A model for others."""
 
-import shutil
-
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
 from seedbed.flows.kinds.models import Download, Model
@@ -15,10 +13,9 @@ class ExportParams(Params):
 
 @step("export", methods=("seedbed.methods.learn", "seedbed.assets.zoo"), resources=Resources(cpus=1, memory=2 << 30))
 def export_model(model: Model, params: ExportParams, run: RunContext) -> Download:
-    """Writes a model as one ONNX file that takes raw pixels, beside its safetensors and facts."""
+    """Writes a model for others: ONNX that takes raw pixels, safetensors, a PyTorch state dict, and how to use them."""
     download = Download(run.folder / "download", {"classes": model.classes, "size": (model.size,)})
     run.report(step=0, total=1, doing="writing ONNX")
-    shutil.copytree(model.place, download.place, copy_function=shutil.copyfile)
-    METHODS.get("export-onnx")(METHODS.get("model").load(model.place, device="cpu"), download.place / "model.onnx")
+    METHODS.get("export")(METHODS.get("model").load(model.place, device="cpu"), download.place)
     run.report(step=1, total=1, doing="exported")
     return download

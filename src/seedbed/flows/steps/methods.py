@@ -13,6 +13,6 @@ METHODS: Registry[Any] = Registry(
         "predict": "seedbed.methods.learn.predict:predict",
         "evaluate": "seedbed.methods.learn.evaluate:evaluate",
         "model": "seedbed.methods.learn.model:Model",
-        "export-onnx": "seedbed.methods.learn.export:export_onnx",
+        "export": "seedbed.methods.learn.export:export_all",
     },
 )
