@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from seedbed.assets.store.bundle import Array, ArrayType, Bundle, Lineage
-from seedbed.faces.ui.results import Called, accuracy_in_words, mistakes_in_words, models_in_words, sample, tests_of
+from seedbed.faces.ui.results import Called, accuracy_in_words, mistakes_in_words, models_in_words, newest_tests, sample
 
 FACTS = {
     "count": 20,
@@ -39,7 +39,7 @@ def test_a_sample_of_nothing_is_empty():
 def test_a_model_is_shown_with_its_newest_test():
     model = _bundle("main")
     newest, older = _report(model, 0.7), _report(model, 0.99)
-    assert tests_of([newest, older]) == {model.uuid: (newest.uuid, 0.7)}
+    assert newest_tests([newest, older]) == {model.uuid: (newest.uuid, 0.7)}
 
 
 def test_the_model_that_is_named_is_the_one_that_did_best_in_its_newest_test():

@@ -86,7 +86,7 @@ def models_in_words(models: Sequence[Bundle], reports: Sequence[Bundle]) -> str:
     return f"{which} is {best.name}, right on {percent(right[best.uuid])} of its test images"
 
 
-def tests_of(reports: Sequence[Bundle]) -> dict[str, tuple[str, float]]:
+def newest_tests(reports: Sequence[Bundle]) -> dict[str, tuple[str, float]]:
     """Model -> its newest report and the share that was right; the reports come newest first."""
     return {uuid: (report.uuid, share) for report in reversed(reports) for uuid, share in _tested(report)}
 

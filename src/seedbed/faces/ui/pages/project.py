@@ -15,7 +15,7 @@ from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.bars import bars
 from seedbed.faces.ui.parts.joblist import JobList
 from seedbed.faces.ui.parts.trainform import Task, TrainForm
-from seedbed.faces.ui.results import images_of, models_in_words, tests_of, texts
+from seedbed.faces.ui.results import images_of, models_in_words, newest_tests, texts
 from seedbed.faces.ui.site import Visit, page
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
@@ -53,7 +53,7 @@ async def project(visit: Visit, ref: str) -> None:
         if labels and data and visit.by.may(Role.TRAINER, found.id):
             TrainForm(visit, Task(len(labels), images_of(data), project=found.id)).build()
         with card("Models"):
-            _models(models, tests_of(reports))
+            _models(models, newest_tests(reports))
         with card("Jobs"):
             listed = JobList(jobs, "No job has run for this project yet.", visit.by)
 
