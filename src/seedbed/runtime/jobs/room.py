@@ -34,10 +34,6 @@ class Room:
         free, later = self.free, self.later
         return Resources(min(free.cpus, later.cpus), min(free.memory, later.memory), min(free.gpus, later.gpus))
 
-    def can_take(self, demand: Resources) -> bool:
-        """Whether a demand fits into that."""
-        return demand.fits_in(self.free) and demand.fits_in(self.later)
-
     def add(self, job: Running) -> None:
         """Count a job that runs here."""
         self.free = self.free - job.demand
@@ -112,19 +108,20 @@ class _Walk:
             if not rooms:
                 self.never[demand] = too_large(demand, [room.node.capacity for room in self.rooms.values()])
                 return None
-        if rooms:
-            rooms = [room for room in rooms if not room.held]
-        self.open[demand] = rooms
+            self.open[demand] = rooms
+        if rooms and any(room.held for room in rooms):
+            rooms = self.open[demand] = [room for room in rooms if not room.held]
         return rooms
 
     def _place(self, job: Waiting, rooms: list[Room]) -> str:
         """Start the job, or say why it waits."""
-        if fitting := [room for room in rooms if room.can_take(job.demand)]:
+        coming = [room for room in rooms if job.demand.fits_in(room.later)]
+        if fitting := [room for room in coming if job.demand.fits_in(room.free)]:
             room = min(fitting, key=_emptiness)
             room.take(job.demand)
             self.decision.start.append(Placement(job.id, room.node.name))
             return ""
-        if coming := [room for room in rooms if job.demand.fits_in(room.later)]:
+        if coming:
             room = min(coming, key=lambda room: max(stopping.grace for stopping in room.stopping))
             return self._promise(job, room)
         if made := self.make_room(job, rooms):
