@@ -80,9 +80,9 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     form.get_by_label("Share for the test").fill("3")
     form.get_by_label("Other settings").fill("treshold=0.8")
     form.get_by_role("button", name="Train with 30 labels").click()
-    field = form.locator(".field", has=form.get_by_label("Steps", exact=True))
+    field = form.locator(".choice", has=form.get_by_label("Steps", exact=True))
     expect(field.locator(".wrong")).to_have_text("steps is 0; it must be at least 1.")
-    expect(form.locator(".field", has=form.get_by_label("Other settings")).locator(".wrong")).to_contain_text(
+    expect(form.locator(".choice", has=form.get_by_label("Other settings")).locator(".wrong")).to_contain_text(
         "Did you mean 'threshold'?"
     )
     expect(form.get_by_text("The share is 3; it must lie between 0 and 1.")).to_be_visible()

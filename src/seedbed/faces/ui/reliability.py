@@ -13,21 +13,19 @@ def reliability(lines: Sequence[tuple[str, Sequence[Bin]]]) -> Options:
     most = max((count for _, bins in lines for _, _, count in bins), default=1)
     return {
         **base(),
-        "grid": {"left": 8, "right": 24, "top": 44, "bottom": 24, "containLabel": True},
+        "grid": {"left": 26, "right": 24, "top": 44, "bottom": 26, "containLabel": True},
         "legend": legend(True),
         "tooltip": {**tooltip(), "trigger": "item"},
-        "xAxis": {**_share_axis("how sure it is"), "nameGap": 28},
-        "yAxis": _share_axis("how often it is right"),
+        "xAxis": _share_axis("how sure it is", 28),
+        "yAxis": _share_axis("how often it is right", 46),
         "series": [_diagonal(), *(_line(name, bins, number, most) for number, (name, bins) in enumerate(lines))],
     }
 
 
-def _share_axis(name: str) -> Options:
-    axis = value_axis(name)
-    words = {**FONT, "align": "left" if "often" in name else "center"}
-    place = "end" if "often" in name else "middle"
+def _share_axis(name: str, gap: int) -> Options:
     label = {**FONT, "formatter": "{value} %"}
-    return {**axis, "min": 0, "max": 100, "nameLocation": place, "nameTextStyle": words, "axisLabel": label}
+    named = {"name": name, "nameLocation": "middle", "nameGap": gap, "nameTextStyle": FONT}
+    return {**value_axis(), "min": 0, "max": 100, "axisLabel": label, **named}
 
 
 def _diagonal() -> dict[str, Any]:

@@ -54,8 +54,8 @@ def confidence_in_words(ece: float, before: float | None) -> str:
 
 
 def reliability_of(facts: Mapping[str, Any]) -> list[tuple[str, list[Bin]]]:
-    """Lines for the diagram: before and after the temperature was fitted, the last is the one that holds."""
-    named = (("before", facts.get("reliability_before")), ("as it is", facts.get("reliability")))
+    """Lines for the diagram: the confidence as it is, and as it was before its temperature was fitted."""
+    named = (("as it is", facts.get("reliability")), ("before its temperature", facts.get("reliability_before")))
     return [(name, _bins(bins)) for name, bins in named if bins]
 
 

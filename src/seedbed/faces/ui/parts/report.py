@@ -73,7 +73,7 @@ def _reliability(facts: Mapping[str, Any]) -> None:
     with box("figure", "stack tight"):
         words("In numbers", "h3")
         with table(["How sure", "Images", "Right"]):
-            for sure, right, count in lines[-1][1]:
+            for sure, right, count in lines[0][1]:
                 with box("tr"):
                     words(say.percent(round(sure, 3)), "td", "number")
                     words(f"{count:,}", "td", "number")

@@ -22,10 +22,7 @@ from seedbed.runtime.jobs.records import Job
 
 _DEFAULTS = TrainSettings()
 _TEST_SHARE = 0.3
-_LONG = {
-    "weights": {"pretrained": "pretrained", "none": "none: from scratch"},
-    "scaling": {"weak": "weak: batches per rank", "strong": "strong: batches in all"},
-}
+_CHOICES = {"weights": ["pretrained", "none"], "scaling": ["weak", "strong"]}
 _NUMBERS = {  # setting -> what it is called, the step of its arrows
     "size": ("Image size in pixels", 16),
     "steps": ("Steps", 20),
@@ -102,24 +99,35 @@ class TrainForm:
     def _choices(self) -> None:
         known = algorithms()
         with box(classes="choices"):
-            self._put("algorithm", _DEFAULTS.algorithm, lambda: ui.select(list(known), label="Algorithm"), wide=True)
-            self._put("start", _DEFAULTS.start, lambda: ui.input("Backbone", autocomplete=list(backbones())), wide=True)
-            for name, options in _LONG.items():
+            self._put("algorithm", _DEFAULTS.algorithm, _select(list(known), "Algorithm"), wide=True, known=known)
+            networks = backbones()
+            start = _DEFAULTS.start
+            self._put("start", start, lambda: ui.input("Backbone", autocomplete=list(networks)), wide=True)
+            for name, options in _CHOICES.items():
                 self._put(name, getattr(_DEFAULTS, name), _select(options, name.capitalize()))
             for name, (label, step) in _NUMBERS.items():
                 self._put(name, getattr(_DEFAULTS, name), _number(label, step))
             for name, (label, default) in _APART.items():
                 self._put(name, default, _number(label, 0.05 if isinstance(default, float) else 1))
-            self._put("values", "", lambda: ui.input("Values of ordered classes", placeholder="none=0,low=10,high=50"))
-            self._put("options", "", lambda: ui.input("Other settings", placeholder="ema=0.99 threshold=0.8"))
-        chosen = self._fields["algorithm"].input
-        about = words(known.get(_DEFAULTS.algorithm, ""), "p", "soft small")
-        chosen.on_value_change(lambda event: about.set_text(known.get(event.value, "")))
+            self._put("values", "", _text("Values of ordered classes", "none=0,low=10,high=50"), wide=True)
+            self._put("options", "", _text("Other settings", "ema=0.99 threshold=0.8"), wide=True)
 
-    def _put(self, name: str, default: Any, make: Callable[[], Element], *, wide: bool = False) -> None:
-        with box(classes="field wide" if wide else "field"):
+    def _put(
+        self,
+        name: str,
+        default: Any,
+        make: Callable[[], Element],
+        *,
+        wide: bool = False,
+        known: Mapping[str, str] | None = None,
+    ) -> None:
+        """A field; where its values are `known`, the sentence on the chosen one stands below."""
+        with box(classes="choice wide" if wide else "choice"):
             made: Any = make().props("outlined dense")
             made.set_value(default)
+            if known:
+                about = words(known.get(default, ""), "p", "soft small")
+                made.on_value_change(lambda event: about.set_text(known.get(event.value, "")))
             wrong = words("", "p", "wrong", role="alert")
             wrong.set_visibility(False)
         self._fields[name] = Field(made, wrong, default)
@@ -139,7 +147,7 @@ class TrainForm:
         ui.navigate.to(path("jobs", next(job.id for job in jobs if job.step == "train")))
 
     def _chosen(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        values = {name: self._fields[name].value() for name in ("algorithm", "start", *_LONG, *_NUMBERS)}
+        values = {name: self._fields[name].value() for name in ("algorithm", "start", *_CHOICES, *_NUMBERS)}
         named = {name: value for name, value in values.items() if value != getattr(_DEFAULTS, name)}
         if written := str(self._fields["values"].value()).strip():
             named["values"] = read_values(written)
@@ -173,8 +181,12 @@ class TrainForm:
             self._fold.update()
 
 
-def _select(options: Mapping[str, str], label: str) -> Callable[[], Element]:
-    return lambda: ui.select(dict(options), label=label)
+def _select(options: list[str], label: str) -> Callable[[], Element]:
+    return lambda: ui.select(options, label=label)
+
+
+def _text(label: str, example: str) -> Callable[[], Element]:
+    return lambda: ui.input(label, placeholder=example)
 
 
 def _number(label: str, step: float) -> Callable[[], Element]:
