@@ -5,25 +5,30 @@ from dataclasses import fields
 
 from seedbed.base.registry import near_matches
 from seedbed.flows.unloaded import opening, options_of, rows_of
-from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
 
 _WHERE = ("seedbed.methods.learn.algorithm", "ALGORITHMS")
+_APART = {ONE_CLASS: "seedbed.methods.learn.one_class:OneClass"}  # trains without steps
+
+
+def _rows() -> dict[str, str]:
+    return rows_of(*_WHERE) | _APART
 
 
 def algorithms() -> dict[str, str]:
     """Name of each, with one line on what it does."""
-    return {name: opening(row) for name, row in rows_of(*_WHERE).items()}
+    return {name: opening(row) for name, row in _rows().items()}
 
 
 def algorithm_options(name: str) -> dict[str, str]:
     """What can be set of an algorithm: option -> its default, as it is written."""
-    row = rows_of(*_WHERE).get(name)
+    row = _rows().get(name)
     return options_of(row) if row else {}
 
 
 def algorithm_problems(name: str, options: Iterable[str]) -> Iterator[str]:
     """What is wrong with an algorithm's name and the names of its options, a sentence each."""
-    known = rows_of(*_WHERE)
+    known = _rows()
     if name not in known:
         yield f"algorithm is '{name}', which does not exist. {near_matches(name, known)}"
         return

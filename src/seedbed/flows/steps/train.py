@@ -12,6 +12,7 @@ from pydantic import Field, create_model, model_validator
 
 from seedbed.assets.data.cache import DecodedCache
 from seedbed.base.errors import InvalidInput
+from seedbed.base.registry import near_matches
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
 from seedbed.flows.algorithms import algorithm_problems
@@ -20,7 +21,7 @@ from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.kinds.models import Model
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
-from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
 
 UNLABELLED = -1
 _AT_ONCE = 1024  # images that are copied at once
@@ -41,7 +42,7 @@ class _Checked(Params):
     def _can_work(self) -> Self:
         problems = list(algorithm_problems(self.algorithm, self.options))  # type: ignore[attr-defined]
         try:
-            settings_of(self, _made_up(self.values)).check()  # type: ignore[attr-defined]
+            settings_of(self, _made_up(self)).check()
         except InvalidInput as error:
             problems += error.problems
         if problems:
@@ -52,8 +53,22 @@ class _Checked(Params):
 def settings_of(params: Params, classes: Iterable[str]) -> TrainSettings:
     """The method's settings, of the step's parameters and the classes of the labels."""
     chosen = {name: getattr(params, name) for name in type(params).model_fields}
-    names, values = in_order(classes, chosen.pop("values"))
+    wanted = (_good_one(classes, chosen["good"]),) if chosen["algorithm"] == ONE_CLASS else classes
+    names, values = in_order(wanted, chosen.pop("values"))
     return TrainSettings(classes=names, values=values, **chosen)
+
+
+def _good_one(classes: Iterable[str], good: str) -> str:
+    """The class of the good parts: the one that is named, or the only one."""
+    names = sorted(set(classes))
+    if good and good not in names:
+        raise InvalidInput(f"good is '{good}', which no label names.", hint=near_matches(good, names))
+    if not good and len(names) != 1:
+        raise InvalidInput(
+            f"The labels name {len(names)} classes ({', '.join(names[:5])}); '{ONE_CLASS}' learns from the good one.",
+            hint="Say which it is with the parameter 'good'; labels of the others are then not learnt from.",
+        )
+    return good or names[0]
 
 
 def in_order(classes: Iterable[str], values: Values) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -77,8 +92,11 @@ def in_order(classes: Iterable[str], values: Values) -> tuple[tuple[str, ...], t
     return tuple(names), tuple(values)
 
 
-def _made_up(values: Values) -> tuple[str, ...]:
+def _made_up(params: Any) -> tuple[str, ...]:
     """Classes to check the other parameters with, before there are labels."""
+    values: Values = params.values
+    if params.algorithm == ONE_CLASS:
+        return (params.good or "good",)
     return tuple(values) if isinstance(values, dict) else tuple(f"{place}" for place in range(len(values) or 2))
 
 
@@ -113,14 +131,14 @@ def train_model(
     if both := sorted(set(given) & kept_out):
         raise InvalidInput(f"{len(both)} images of 'labels' are also in 'holdout', such as {decoded.files[both[0]]}.")
     settings = settings_of(params, given.values())
-    classes = settings.classes
+    given = {row: klass for row, klass in given.items() if klass in settings.classes}
     used = np.array([row for row in range(len(decoded.images)) if row not in kept_out])
     pixels = _rows_of(decoded.pixels, used, run.folder / "pixels.npy" if settings.ranks > 1 else None)
-    trained = METHODS.get("train")(pixels, _numbers(given, used, classes), settings, run)
+    trained = METHODS.get("train")(pixels, _numbers(given, used, settings.classes), settings, run)
     folder = run.folder / "model-bundle"
     trained.model.save(folder / "model")
     values: Mapping[str, tuple[Any, ...]] = {
-        "classes": classes,
+        "classes": tuple(trained.model.classes),
         "size": (int(trained.model.size),),
         "architecture": (str(trained.model.architecture),),
         "steps": (int(trained.steps),),

@@ -20,7 +20,7 @@ from seedbed.base.errors import InvalidInput, SeedbedError, Unavailable, family
 from seedbed.base.registry import Registry
 from seedbed.base.run import RunContext, Stopped
 from seedbed.methods.learn.plan import IMAGES, LABELS, STOP, STOPPED, TRAINED, Plan
-from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
 
 if TYPE_CHECKING:
     from seedbed.methods.learn.trainer import Trained
@@ -30,7 +30,12 @@ _LINGER = 30.0  # seconds that ranks may take to end, once they were told to or 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _RANK = "seedbed.methods.learn.rank"
 _HEAVY: Registry[Any] = Registry(
-    "part", {"train": "seedbed.methods.learn.trainer:train", "read": f"{_RANK}:read_trained"}
+    "part",
+    {
+        "train": "seedbed.methods.learn.trainer:train",
+        ONE_CLASS: "seedbed.methods.learn.one_class:train_one_class",
+        "read": f"{_RANK}:read_trained",
+    },
 )
 
 
@@ -44,8 +49,9 @@ def train_on_ranks(
     checkpoint. Images that are a memory-mapped .npy file are not copied. The threads of this process are shared out.
     """
     settings.check()
-    if settings.ranks == 1:
-        alone: Trained = _HEAVY.get("train")(images, labels, settings, run)
+    if settings.ranks == 1 or settings.algorithm == ONE_CLASS:  # which looks at each image once, and needs no ranks
+        part = ONE_CLASS if settings.algorithm == ONE_CLASS else "train"
+        alone: Trained = _HEAVY.get(part)(images, labels, settings, run)
         return alone
     folder = _fresh(run.folder / "ranks")
     np.save(folder / LABELS, labels)

@@ -13,8 +13,8 @@ from torch import nn
 from seedbed.assets.zoo.builder import empty_network
 from seedbed.assets.zoo.card import Preprocessing
 from seedbed.base.errors import Damaged, NotFound
+from seedbed.methods.learn.clouds import empty_clouds
 from seedbed.methods.learn.devices import choose_device
-from seedbed.methods.learn.nearest import empty_nearest
 
 WEIGHTS, FACTS = "model.safetensors", "model.json"
 _FORMAT = 1
@@ -27,7 +27,7 @@ class Model:
     `size` is the side in pixels that images are brought to; `started_from` the card or hub name of its first weights.
     `values` are the numbers that ordered classes stand for, such as percentages. Logits are divided by `temperature`,
     which was fitted on `calibrated_on` labels that were held out (0: it was not fitted). `head` describes a head that
-    is not the network's own; see `nearest`.
+    is not the network's own; see `clouds`.
     """
 
     network: nn.Module
@@ -93,7 +93,7 @@ class Model:
 def _empty(facts: Mapping[str, Any], classes: int) -> nn.Module:
     """The network without its trained weights."""
     if head := facts.get("head"):
-        return empty_nearest(facts["architecture"], head, size=facts["size"])
+        return empty_clouds(facts["architecture"], head, size=facts["size"])
     return empty_network(facts["architecture"], classes, size=facts["size"])
 
 

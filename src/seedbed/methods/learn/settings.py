@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from seedbed.base.errors import InvalidInput
 
+ONE_CLASS = "one-class"  # the algorithm that learns from good parts alone; see `one_class`
+
 
 @dataclass(frozen=True)
 class Strength:
@@ -32,6 +34,7 @@ class TrainSettings:
     weights: Literal["pretrained", "none"] = "pretrained"
     algorithm: str = "steady"
     options: Mapping[str, float] = field(default_factory=dict)  # of the algorithm
+    good: str = ""  # one-class: which class is the good one, where the labels name others too
     size: int = 64  # side of the images in pixels
     steps: int = 240
     epochs: float = 0.0  # over the unlabelled images, instead of steps; 0: steps hold
@@ -106,8 +109,7 @@ class TrainSettings:
             for name in _SHARES
             if not 0 <= getattr(self, name) < 1
         ]
-        if len(self.classes) < 2:
-            problems.append(f"classes names {len(self.classes)}; there must be at least 2.")
+        problems += _problems_of_classes(self.classes, self.algorithm)
         if len(set(self.classes)) != len(self.classes):
             problems.append("classes names one class twice.")
         if self.values and len(self.values) != len(self.classes):
@@ -128,6 +130,19 @@ class TrainSettings:
             problems.append(f"learning_rate is {self.learning_rate}; it must be above 0.")
         if problems:
             raise InvalidInput("The training settings cannot be used.", problems=problems)
+
+
+def _problems_of_classes(classes: tuple[str, ...], algorithm: str) -> list[str]:
+    if algorithm == ONE_CLASS:
+        problem = f"classes names {len(classes)}; '{ONE_CLASS}' takes the good one alone: name it with 'good'."
+        return [problem] if len(classes) != 1 else []
+    if len(classes) >= 2:
+        return []
+    named = f", '{classes[0]}'" if classes else ""
+    return [
+        f"classes names {len(classes)}{named}; there must be at least 2: label images of another class, "
+        f"or use the algorithm '{ONE_CLASS}' where only good parts are known."
+    ]
 
 
 _COUNTS = (
