@@ -34,6 +34,9 @@ class Settings(BaseModel):
     cpus: float = Field(0.0, ge=0, description="Cpus that jobs may use; 0: all.")
     memory: int = Field(0, ge=0, description="Bytes of memory that jobs may use; 0: 90 % of the machine's.")
     gpus: int = Field(-1, ge=-1, description="Gpus that jobs may use; -1: all.")
+    log_limit: int = Field(
+        64 << 20, ge=1 << 16, description="Bytes of a log that are kept; of a longer one its beginning and its end."
+    )
     gc_grace_hours: float = Field(24.0, ge=0, description="How long unreferenced files are spared.")
     webhook: str = Field("", description="Address that is told, by POST, when a job ends.")
     mail_server: str = Field("", description="host:port of an SMTP server for mail when a job ends.")

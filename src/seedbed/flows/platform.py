@@ -59,7 +59,9 @@ class Platform:
         self.store = Store(database, settings.home, clock=self.clock)
         self.events = self.store.events
         self.queue = Queue(database, self.events, self.clock)
-        self.executor = LocalExecutor(cpus=settings.cpus, memory=settings.memory, gpus=settings.gpus)
+        self.executor = LocalExecutor(
+            cpus=settings.cpus, memory=settings.memory, gpus=settings.gpus, log_limit=settings.log_limit
+        )
         self.audit = Audit(database, self.clock)
         kept_users = KeptUsers(database, self.events, self.clock, session_hours=settings.session_hours)
         self._kept_projects = KeptProjects(database, self.events, self.clock)

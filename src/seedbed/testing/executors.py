@@ -55,8 +55,8 @@ def wait_until_ended(executor: Executor, handle: Handle, patience: float = PATIE
 def wait_for_output(executor: Executor, handle: Handle, text: bytes, patience: float = PATIENCE) -> None:
     """Wait until the attempt has printed a text."""
     deadline = time.monotonic() + patience
-    while text not in executor.logs(handle):
-        assert time.monotonic() < deadline, f"{text!r} is not in {executor.logs(handle)!r}"
+    while text not in executor.logs(handle).text:
+        assert time.monotonic() < deadline, f"{text!r} is not in {executor.logs(handle).text!r}"
         time.sleep(0.01)
 
 
@@ -82,9 +82,9 @@ def check_output_of_both_kinds_is_in_the_logs(make: Make, folder: Path) -> None:
     code = "import sys; print('one'); sys.stdout.flush(); print('two', file=sys.stderr)"
     handle = executor.start(attempt(folder / "a", code, executor=executor))
     wait_until_ended(executor, handle)
-    assert executor.logs(handle) == b"one\ntwo\n"
-    assert executor.logs(handle, 4, 3) == b"two"
-    assert executor.logs(handle, 100) == b""
+    assert executor.logs(handle).text == b"one\ntwo\n"
+    assert executor.logs(handle, 4, 3).text == b"two"
+    assert executor.logs(handle, 100).text == b""
 
 
 def check_the_command_runs_in_its_folder(make: Make, folder: Path) -> None:
@@ -94,7 +94,7 @@ def check_the_command_runs_in_its_folder(make: Make, folder: Path) -> None:
     spec.environment["WORD"] = "hello"
     handle = executor.start(spec)
     wait_until_ended(executor, handle)
-    assert executor.logs(handle).decode().split() == [str((folder / "a").resolve()), "hello"]
+    assert executor.logs(handle).text.decode().split() == [str((folder / "a").resolve()), "hello"]
 
 
 def check_a_folder_is_started_only_once(make: Make, folder: Path) -> None:
@@ -117,7 +117,7 @@ def check_a_stopped_attempt_ends_by_itself(make: Make, folder: Path) -> None:
     executor.stop(handle, 300.0)
     status = wait_until_ended(executor, handle)
     assert isinstance(status, Exited) and status.code == 75, status
-    assert b"asked to stop" in executor.logs(handle)
+    assert b"asked to stop" in executor.logs(handle).text
 
 
 def check_an_attempt_that_does_not_obey_is_killed(make: Make, folder: Path) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -75,7 +76,7 @@ def test_nothing_of_the_tree_survives(killed: str, executor: LocalExecutor, tmp_
     code = FAMILY + ("time.sleep(600)" if killed != "nobody" else "")
     handle = executor.start(attempt(tmp_path / "a", code, executor=executor))
     wait_for_output(executor, handle, b"ready")
-    child = int(executor.logs(handle).split()[1])
+    child = int(executor.logs(handle).text.split()[1])
     daemon = int((tmp_path / "a" / "daemon").read_text())
     tree = [identity(pid) for pid in (child, daemon, worker_pid(handle))]
     if killed != "nobody":
@@ -175,7 +176,7 @@ def test_attempts_at_once_get_cores_of_their_own(executor: LocalExecutor, tmp_pa
     second = other.start(attempt(tmp_path / "b", show, executor=other))
     for handle in (first, second):
         wait_for_output(executor, handle, b"ready")
-    seen = [executor.logs(handle).split(b"]")[0] for handle in (first, second)]
+    seen = [executor.logs(handle).text.split(b"]")[0] for handle in (first, second)]
     assert seen[0] != seen[1] and all(b"," not in cores for cores in seen)
     for handle in (first, second):
         executor.stop(handle, 0.0)
@@ -185,7 +186,7 @@ def test_attempts_at_once_get_cores_of_their_own(executor: LocalExecutor, tmp_pa
 def test_an_unknown_command_ends_with_127_and_says_so(executor: LocalExecutor, tmp_path: Path) -> None:
     handle = executor.start(AttemptSpec("job", 1, tmp_path / "a", ["/no/such/program"]))
     assert wait_until_ended(executor, handle) == Exited(127)
-    assert b"could not be started: /no/such/program" in executor.logs(handle)
+    assert b"could not be started: /no/such/program" in executor.logs(handle).text
 
 
 def test_secrets_of_the_server_do_not_reach_the_worker(
@@ -195,7 +196,7 @@ def test_secrets_of_the_server_do_not_reach_the_worker(
         monkeypatch.setenv(name, "hunter2")
     handle = executor.start(attempt(tmp_path / "a", "import os; print(dict(os.environ))", executor=executor))
     wait_until_ended(executor, handle)
-    assert b"hunter2" not in executor.logs(handle) and b"PATH" in executor.logs(handle)
+    assert b"hunter2" not in executor.logs(handle).text and b"PATH" in executor.logs(handle).text
 
 
 def test_an_attempt_sees_only_its_gpus(
@@ -206,7 +207,7 @@ def test_an_attempt_sees_only_its_gpus(
     for number, (gpus, seen) in enumerate([((0, 2), b"'4,6'\n"), ((), b"''\n")]):
         handle = executor.start(AttemptSpec("job", 1, tmp_path / str(number), show, gpu_ids=gpus))
         wait_until_ended(executor, handle)
-        assert executor.logs(handle) == seen
+        assert executor.logs(handle).text == seen
 
 
 def test_a_shutdown_of_the_machine_lets_the_worker_end(executor: LocalExecutor, tmp_path: Path) -> None:
@@ -224,7 +225,7 @@ def test_two_starts_of_one_folder_at_once_run_it_once(executor: LocalExecutor, t
         with contextlib.suppress(Conflict, Failed):
             handles.append(executor.start(spec))
     wait_until_ended(executor, handles[0])
-    assert len(handles) == 1 and executor.logs(handles[0]) == b"ran\n"
+    assert len(handles) == 1 and executor.logs(handles[0]).text == b"ran\n"
 
 
 def test_a_supervisor_that_comes_after_its_place_was_revoked_does_nothing(
@@ -266,3 +267,30 @@ def test_no_zombies_are_left(executor: LocalExecutor, tmp_path: Path) -> None:
     executor.poll(handle)
     with pytest.raises(ChildProcessError):
         os.waitpid(handle["supervisor"]["pid"], os.WNOHANG)
+
+
+def test_of_a_log_beyond_its_limit_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
+    limit, lines = 100_000, 40_000
+    executor = LocalExecutor(cpus=8, memory=8 << 30, gpus=0, log_limit=limit)
+    code = f"import time\nfor n in range({lines}):\n    print('line', n, flush=True)\n    n % 5000 or time.sleep(0.4)"
+    handle = executor.start(attempt(tmp_path / "a", code, executor=executor))
+    followed, offset = b"", 0
+    while not isinstance(executor.poll(handle), Exited):  # somebody who reads along, piece by piece
+        piece, offset = executor.logs(handle, offset, 5000)
+        followed += piece
+    printed = b"".join(b"line %d\n" % number for number in range(lines))
+    kept = (tmp_path / "a" / "log.txt").read_bytes()
+    assert len(kept) <= limit < len(printed)
+    head, cut, tail = re.split(rb"\[([\d,]+) bytes that were printed here are not kept.*\]\n", kept)
+    assert head and printed.startswith(head) and tail and printed.endswith(tail)
+    assert len(head) + int(cut.replace(b",", b"")) + len(tail) == len(printed)
+    assert _all_of(executor, handle) == kept, "whoever comes later reads past the cut"
+    assert executor.logs(handle, len(printed) - 9).text == b"ne 39999\n", "offsets count all that was printed"
+    assert executor.logs(handle, offset).following == len(printed) and followed.startswith(head)
+
+
+def _all_of(executor: LocalExecutor, handle: Handle) -> bytes:
+    text, offset = b"", 0
+    while (piece := executor.logs(handle, offset, 7000)).text:
+        text, offset = text + piece.text, piece.following
+    return text

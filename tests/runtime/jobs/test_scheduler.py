@@ -38,7 +38,7 @@ def test_what_a_done_job_needs_no_more_is_removed_and_its_log_stays(service: Ser
     left = {path.name for path in service.folder(job).iterdir()}
     assert "log.txt" in left and not left & {"inputs", "resume", "checkpoints", "scratch", "outbox"}
     assert list((service.home / "jobs" / job.id / "checkpoint").iterdir()) == []
-    assert service.executor.logs(service.attempt(job).handle) == b"hello\n"
+    assert service.executor.logs(service.attempt(job).handle).text == b"hello\n"
 
 
 @pytest.mark.parametrize("who", ["worker", "supervisor"])

@@ -93,7 +93,7 @@ class Jobs:
         if not tries:
             return "", offset
         found = self._executor.logs(tries[-1].handle, offset)
-        return found.decode(errors="replace"), offset + len(found)
+        return found.text.decode(errors="replace"), found.following
 
     def metrics(
         self, job_id: str, *, by: Identity, names: Sequence[str] = ()

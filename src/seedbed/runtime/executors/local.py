@@ -16,7 +16,7 @@ from seedbed.base.errors import Conflict, Failed
 from seedbed.base.files import write_atomically
 from seedbed.runtime.executors import machine, supervisor
 from seedbed.runtime.executors.processes import MARK, is_alive, kill_marked, send
-from seedbed.runtime.executors.protocol import AttemptSpec, Exited, Handle, Lost, Node, Running, Status
+from seedbed.runtime.executors.protocol import AttemptSpec, Exited, Handle, Lost, Node, Printed, Running, Status
 
 NODE = "local"
 # What a worker inherits of the server's environment: nothing that could carry a password of the database or of a store.
@@ -26,15 +26,16 @@ _START_TIMEOUT = 30.0
 
 
 class LocalExecutor:
-    """Runs attempts here. Amounts of 0 (gpus: -1) mean what the machine has.
+    """Runs attempts here. Amounts of 0 (gpus: -1) mean what the machine has; a log keeps `log_limit` bytes at most.
 
     A handle is `{"folder": ..., "supervisor": {"pid", "started", "boot"}, "cores": [...]}`; everything else is read
     from the attempt's folder, so that any object of this class can take over any handle. Each attempt gets cores of
     its own while there are enough; those of attempts that another process started are known once they were polled.
     """
 
-    def __init__(self, *, cpus: float = 0.0, memory: int = 0, gpus: int = -1) -> None:
+    def __init__(self, *, cpus: float = 0.0, memory: int = 0, gpus: int = -1, log_limit: int = 64 << 20) -> None:
         self._capacity = machine.capacity(cpus=cpus, memory=memory, gpus=gpus)
+        self._log_limit = log_limit
         self._cores: dict[str, list[int]] = {}  # of the attempts that run, by folder
         self._children: set[int] = set()  # supervisors that this process must put away when they end
 
@@ -48,7 +49,7 @@ class LocalExecutor:
         folder = attempt.folder.absolute()
         folder.mkdir(parents=True, exist_ok=True)
         cores = self._choose_cores(attempt.resources.cpus)
-        _write_plan(folder, attempt, cores)
+        _write_plan(folder, attempt, cores, self._log_limit)
         pid, said = _spawn(folder)
         self._children.add(pid)
         if not said and not _begun(folder):
@@ -95,14 +96,20 @@ class LocalExecutor:
             write_atomically(folder / "stop.json", json.dumps(wish).encode())
             send(handle["supervisor"], signal.SIGTERM)
 
-    def logs(self, handle: Handle, offset: int = 0, limit: int = 1 << 20) -> bytes:
-        """A piece of log.txt."""
+    def logs(self, handle: Handle, offset: int = 0, limit: int = 1 << 20) -> Printed:
+        """A piece of log.txt, out of which the supervisor may have cut the middle."""
+        folder = Path(handle["folder"])
+        cut = _read(folder / "log.json")
+        head, removed = int(cut.get("head", 0)), int(cut.get("removed", 0))
+        place = offset if offset < head else max(head, offset - removed)
         try:
-            with (Path(handle["folder"]) / "log.txt").open("rb") as file:
-                file.seek(offset)
-                return file.read(limit)
+            with (folder / "log.txt").open("rb") as file:
+                file.seek(place)
+                text = file.read(limit)
         except FileNotFoundError:
-            return b""
+            text = b""
+        end = place + len(text)
+        return Printed(text, (end if end < head else end + removed) if text else offset)
 
     def _is_gone(self, handle: Handle) -> bool:
         """Whether nothing is left of an attempt whose supervisor died: the kernel killed the worker with it, but not
@@ -129,7 +136,7 @@ class LocalExecutor:
             self._children.discard(pid)
 
 
-def _write_plan(folder: Path, attempt: AttemptSpec, cores: list[int]) -> None:
+def _write_plan(folder: Path, attempt: AttemptSpec, cores: list[int], log_limit: int) -> None:
     """start.json, written once: whoever writes it first is the one who starts the folder."""
     plan = {
         "command": attempt.command,
@@ -137,6 +144,7 @@ def _write_plan(folder: Path, attempt: AttemptSpec, cores: list[int]) -> None:
         "memory": attempt.resources.memory,
         "cores": cores,
         "grace": attempt.grace,
+        "log_limit": log_limit,
     }
     try:
         descriptor = os.open(folder / "start.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

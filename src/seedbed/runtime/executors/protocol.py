@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from seedbed.base.resources import Resources
 
@@ -67,6 +67,13 @@ class Lost:
 Status = Running | Exited | Lost
 
 
+class Printed(NamedTuple):
+    """A piece of what an attempt printed, and the offset that the next piece begins at."""
+
+    text: bytes
+    following: int
+
+
 class Executor(Protocol):
     """Starts attempts, tells how they are, stops them.
 
@@ -105,6 +112,9 @@ class Executor(Protocol):
         """
         ...
 
-    def logs(self, handle: Handle, offset: int = 0, limit: int = 1 << 20) -> bytes:
-        """At most `limit` bytes of what the attempt printed, from `offset`."""
+    def logs(self, handle: Handle, offset: int = 0, limit: int = 1 << 20) -> Printed:
+        """At most `limit` bytes of what the attempt printed, from `offset`, and the offset to go on from.
+
+        Offsets count all that was ever printed, also where an executor has not kept all of it.
+        """
         ...

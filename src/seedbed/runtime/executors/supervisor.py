@@ -8,7 +8,7 @@ hundredths of a second and depends on nothing that a worker's environment may br
   first and leaves `revoked` behind, so a supervisor that comes late finds it and does nothing;
 - starts the worker in its own session, with its cpus, and lets it run only after `supervisor.json` names it;
 - asks the kernel to kill the worker when the supervisor dies, and to be given the worker's orphans;
-- touches `heartbeat`, and watches the memory of everything that the worker started;
+- touches `heartbeat`, and watches the memory of everything that the worker started and the size of its log;
 - on SIGTERM asks the worker, and only it, to end (its own helpers must not die under it while it writes a
   checkpoint), and kills after the grace period in `stop.json`, else in `start.json`;
 - when the worker has ended, kills all that it left behind, and then writes `exit.json`, last of all.
@@ -17,7 +17,7 @@ Where there is no /proc (macOS) orphans that left the worker's session are not f
 """
 
 # pathlib would be a good part of its start:
-# ruff: noqa: PTH105, PTH110, PTH123, PTH208
+# ruff: noqa: PTH105, PTH110, PTH116, PTH123, PTH208
 
 import contextlib
 import ctypes
@@ -64,6 +64,7 @@ def main() -> int:
     os.close(READY)
     status, reason = Watch(worker, plan, bell).until_end()
     kill_what_is_left(worker)
+    cap_log(plan.get("log_limit", 0))
     signalled = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     code = 128 + signalled if signalled else os.WEXITSTATUS(status)
     write_once_there_is_room("exit.json", {"code": code, "signal": signalled, "reason": reason, "at": time.time()})
@@ -101,6 +102,7 @@ class Watch:
         if now >= self.next_beat:
             self.next_beat = now + HEARTBEAT
             touch("heartbeat")
+            cap_log(self.plan.get("log_limit", 0))
             self.members = descendants(os.getpid()) or [self.worker]
             self.follow_stop_file()
         if now >= self.deadline:
@@ -268,6 +270,38 @@ def proportional_of(pid: int) -> int:
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     return resident_of(pid)
+
+
+def cap_log(limit: int) -> None:
+    """Cut the middle out of a log that has grown beyond its limit; 0: it has none.
+
+    The worker goes on writing at the end, wherever that is. `log.json` says where the cut is and how much is missing,
+    so that a place in all that was printed can be found in what is left of it.
+    """
+    with contextlib.suppress(OSError):
+        if not limit or os.stat("log.txt").st_size <= limit:
+            return
+        log = os.open("log.txt", os.O_RDWR)
+        try:
+            cut_middle(log, limit // 4)
+        finally:
+            os.close(log)
+
+
+def cut_middle(log: int, each: int) -> None:
+    """Keep about so many bytes at either end, in whole lines."""
+    size = os.fstat(log).st_size
+    known = read("log.json") or {"head": os.pread(log, each, 0).rfind(b"\n") + 1 or each, "removed": 0}
+    head, tail = known["head"], os.pread(log, each, size - each)
+    tail = tail[tail.find(b"\n") + 1 :]
+    gone = size + known["removed"] - head - len(tail)
+    words = f"[{gone:,} bytes that were printed here are not kept: a log has its limit, the setting log_limit]\n"
+    end = head + os.pwrite(log, words.encode() + tail, head)
+    for _ in range(8):  # what came meanwhile; a worker that prints faster than this loses a line more
+        if more := os.pread(log, each, size):
+            end, size = end + os.pwrite(log, more, end), size + len(more)
+    os.ftruncate(log, end)
+    write("log.json", {"head": head, "removed": known["removed"] + size - end})
 
 
 def identity(pid: int) -> dict[str, Any]:
