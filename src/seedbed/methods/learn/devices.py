@@ -1,5 +1,8 @@
 """Where the arithmetic happens."""
 
+import resource
+import sys
+
 import torch
 
 from seedbed.base.errors import InvalidInput
@@ -37,3 +40,12 @@ def compiles(choice: str, steps: int, device: torch.device) -> bool:
     if choice != "auto":
         return choice == "always"
     return device.type == "cuda" and steps >= _WORTH_COMPILING
+
+
+def memory_used(device: torch.device) -> dict[str, float]:
+    """The most memory that this process has held so far, in GiB: its own, and of a GPU what torch took there."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    used = {"memory_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30}
+    if device.type == "cuda":
+        used["memory_gpu_gib"] = torch.cuda.max_memory_reserved(device) / 2**30
+    return used

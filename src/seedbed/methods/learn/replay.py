@@ -4,6 +4,7 @@ A training step of a small network is hundreds of short kernels, and starting th
 the GPU needs to run them. A recorded step is started as one.
 """
 
+import gc
 from collections.abc import Callable
 
 import torch
@@ -52,6 +53,11 @@ class Replay:
     def _recorded(self, *inputs: Tensor) -> torch.cuda.CUDAGraph:
         self._inputs = tuple(value.clone() for value in inputs)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self._outputs = self._function(*self._inputs)
+        gc.collect()
+        gc.disable()  # an older recording that is thrown away in the middle of this one would spoil it
+        try:
+            with torch.cuda.graph(graph):
+                self._outputs = self._function(*self._inputs)
+        finally:
+            gc.enable()
         return graph

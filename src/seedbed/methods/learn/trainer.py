@@ -17,7 +17,7 @@ from seedbed.base.ids import digest_of, digest_of_bytes
 from seedbed.base.run import RunContext, Stopped
 from seedbed.methods.learn.algorithm import make_algorithm
 from seedbed.methods.learn.calibrate import fit_temperature
-from seedbed.methods.learn.devices import choose_device
+from seedbed.methods.learn.devices import choose_device, memory_used
 from seedbed.methods.learn.draws import order
 from seedbed.methods.learn.feed import Feed
 from seedbed.methods.learn.folding import unfold_norms
@@ -83,7 +83,7 @@ def train(
     """
     settings.check()
     check_task(images, labels, settings.classes)
-    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.benchmark = True  # batches have one shape
     work = TrainingRun(images, labels, settings, run, group)
     work.begin()
     try:
@@ -194,6 +194,8 @@ class TrainingRun:
             progress.curve.append({"step": progress.step, **self._numbers(measured), **scores})
             self._weigh(scores)
         progress.finished = progress.finished or last
+        if progress.finished:
+            metrics.update(memory_used(self.device))
         if metrics:
             total = progress.step if progress.finished else self._steps
             self._run.report(metrics, step=progress.step, total=total, doing="training")

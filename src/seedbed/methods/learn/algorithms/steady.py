@@ -40,9 +40,8 @@ class Steady(Keeping):
         with torch.no_grad():
             confidence, guess = self._targets(batch.teacher(weak).softmax(dim=1), batch).max(dim=1)
             mask = (confidence >= self.threshold).to(confidence.dtype)
-        *given, doubtful = model(torch.cat([*batch.labelled, strong])).split(
-            [len(batch.labels)] * len(batch.labelled) + [len(strong)]
-        )
+        sizes = [len(batch.labels)] * len(batch.labelled) + [len(strong)]
+        *given, doubtful = torch.split(model(torch.cat([*batch.labelled, strong])), sizes)
         labelled = self.task.loss_given(given[0], batch.labels)
         if self.strong_labels:
             labelled = labelled + self.strong_labels * self.task.loss_given(given[1], batch.labels)
