@@ -1,4 +1,4 @@
-"""Networks from cards and timm names."""
+"""Networks from cards, short names and timm's names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,10 +6,13 @@ from typing import Any, Literal
 
 import timm
 import torch
+from timm.models.resnet import ResNet
 from torch import Tensor, nn
 
+from seedbed.assets.zoo.backbones import BACKBONES, Plan, is_backbone, plan_network
 from seedbed.assets.zoo.card import Card, Preprocessing
-from seedbed.assets.zoo.catalogue import CARDS, card_of_architecture, cards_on_disk
+from seedbed.assets.zoo.catalogue import CARDS, cards_of_architecture, cards_on_disk
+from seedbed.assets.zoo.hub import may_give
 from seedbed.base.errors import Damaged, NotFound, Unavailable
 from seedbed.base.registry import near_matches
 
@@ -29,65 +32,119 @@ class Backbone:
 def build_backbone(
     start: Card | str, num_classes: int, *, weights: Weights = "pretrained", seed: int = 0, size: int | None = None
 ) -> Backbone:
-    """A network for that many classes, from a card, a card's name or a timm name.
+    """A network for that many classes, from a card, a card's name, a short name or any of timm's.
 
-    A timm name takes the weights of a card on disk for the same network, else those of timm's hub; when that cannot be
-    reached, Unavailable names the cards on disk. The same seed gives the same fresh parts; the global random state is
-    left as it was. `size` is told to networks whose parameters depend on it (ViT).
+    Pretrained weights come from a card on disk for the same network, else from timm's hub; when that cannot be reached,
+    Unavailable says which cards are on disk: nothing starts from scratch unless `weights` is "none". The same seed
+    gives the same fresh parts; the global random state is left as it was. `size` is the side of the images: some
+    networks are made for it (patches of a ViT, the stem of a ResNet), and `empty_network` needs the same one.
     """
+    if weights == "none":
+        return _from_scratch(start.architecture if isinstance(start, Card) else start, num_classes, seed, size)
     card = _card(start)
-    architecture = card.architecture if card else str(start)
-    if card is None or weights == "none":
-        return _from_timm(architecture, num_classes, weights=weights, seed=seed, size=size)
-    network = _create(architecture, card.classes, seed=seed, size=None)
+    if card is None:
+        return _from_hub(str(start), num_classes, seed, size)
+    network = _create(plan_network(card.architecture, size=None, scratch=False), card.classes, seed=seed)
     _load(network, card)
     _fresh_head(network, num_classes, seed)
-    return Backbone(network, architecture, card.preprocessing, card.name)
+    return Backbone(network, card.architecture, card.preprocessing, card.name)
 
 
 def empty_network(architecture: str, num_classes: int, *, size: int | None = None) -> nn.Module:
-    """The network alone, to load trained weights into."""
-    return _create(architecture, num_classes, seed=0, size=size)
+    """The network alone, to load trained weights into; of the size of images that it was built for."""
+    _check_name(architecture)
+    return _create(plan_network(architecture, size=size, scratch=False), num_classes, seed=0, size=size)
 
 
 def _card(start: Card | str) -> Card | None:
+    """The card that a start means: itself, the one of that name, or one on disk for the network of that name."""
     if isinstance(start, Card):
         return start
     if start in CARDS:
         return CARDS.get(start)
-    if not timm.is_model(start):
-        names = [*CARDS, *timm.list_models()]
-        raise NotFound(f"There is no card and no timm network named '{start}'.", hint=near_matches(start, names))
-    return card_of_architecture(start)
+    _check_name(start)
+    return next((card for card in _cards_for(start) if card.on_disk), None)
 
 
-def _from_timm(architecture: str, num_classes: int, *, weights: Weights, seed: int, size: int | None) -> Backbone:
-    if weights == "none":
-        network = _create(architecture, num_classes, seed=seed, size=size)
-        return Backbone(network, architecture, _preprocessing(network), "scratch")
-    try:
-        network = _create(architecture, num_classes, seed=seed, size=size, pretrained=True)
-    except Exception as error:  # the hub's library raises many unrelated types for "cannot be reached"
+def _cards_for(name: str) -> list[Card]:
+    record = BACKBONES.get(name)
+    return cards_of_architecture(record.timm if record else name)
+
+
+def _check_name(name: str) -> None:
+    tagged = "." in name and timm.is_model(name)
+    known = name in timm.list_models(name.partition(".")[0], include_tags=True) if tagged else timm.is_model(name)
+    if not known and not is_backbone(name):
+        names = [*CARDS, *BACKBONES, *timm.list_models()]
+        raise NotFound(f"There is no card and no network named '{name}'.", hint=near_matches(name, names))
+
+
+def _from_scratch(name: str, num_classes: int, seed: int, size: int | None) -> Backbone:
+    architecture = CARDS.get(name).architecture if name in CARDS else name
+    _check_name(architecture)
+    plan = plan_network(architecture, size=size, scratch=True)
+    network = _create(plan, num_classes, seed=seed, size=size)
+    return Backbone(network, plan.architecture, _preprocessing(network), "scratch")
+
+
+def _from_hub(name: str, num_classes: int, seed: int, size: int | None) -> Backbone:
+    plan = plan_network(name, size=size, scratch=False)
+    if plan.stem == "small" or not timm.is_model_pretrained(plan.timm):
+        raise Unavailable(f"Nobody offers pretrained weights of '{name}'.", hint=_instead(name))
+    network = _fetched(plan, num_classes, seed, size)
+    if network is None:
         raise Unavailable(
-            f"The weights of '{architecture}' would come from a hub that cannot be reached from here.",
-            hint=f"Start from a card on disk ({_names_on_disk()}), or from scratch with weights 'none'.",
-        ) from error
+            f"The weights of '{name}' would come from a hub that cannot be reached from here.", hint=_instead(name)
+        )
     _fresh_head(network, num_classes, seed)
-    return Backbone(network, architecture, _preprocessing(network), f"hub:{architecture}")
+    return Backbone(network, plan.architecture, _preprocessing(network), f"hub:{plan.timm}")
+
+
+def _fetched(plan: Plan, num_classes: int, seed: int, size: int | None) -> nn.Module | None:
+    config = timm.get_pretrained_cfg(plan.timm, allow_unregistered=True)
+    if not may_give(config.hf_hub_id if config else None):
+        return None
+    try:
+        return _create(plan, num_classes, seed=seed, size=size, pretrained=True)
+    except Exception:  # the hub's library raises many unrelated types for "cannot be reached"
+        return None
+
+
+def _instead(name: str) -> str:
+    """What can be done where there are no weights."""
+    install = "".join(f", bring its weights here ({card.install})" for card in _cards_for(name) if card.install)
+    return f"Start from a card on disk ({_names_on_disk()}){install}, or from scratch with weights 'none'."
 
 
 def _names_on_disk() -> str:
     return ", ".join(card.name for card in cards_on_disk()) or "none is installed"
 
 
-def _create(architecture: str, num_classes: int, *, seed: int, size: int | None, pretrained: bool = False) -> nn.Module:
-    options: dict[str, Any] = {"img_size": size} if size and "vit" in architecture else {}
+def _create(plan: Plan, num_classes: int, *, seed: int, size: int | None = None, pretrained: bool = False) -> nn.Module:
+    options = dict(plan.options)
+    if size and _has_fixed_size(plan.timm):
+        options["img_size"] = size
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = timm.create_model(architecture, num_classes=num_classes, pretrained=pretrained, **options)
+        network = timm.create_model(plan.timm, num_classes=num_classes, pretrained=pretrained, **options)
+        if isinstance(network, ResNet) and plan.stem == "small":
+            _small_stem(network)
     if not isinstance(network, nn.Module):
-        raise NotFound(f"timm's '{architecture}' is not a network.")
+        raise NotFound(f"timm's '{plan.timm}' is not a network.")
     return network
+
+
+def _has_fixed_size(name: str) -> bool:
+    """Whether a network has parameters that depend on the size of its images."""
+    config = timm.get_pretrained_cfg(name, allow_unregistered=True)
+    return bool(config and config.fixed_input_size)
+
+
+def _small_stem(network: Any) -> None:
+    """See small images at full resolution: 3 x 3 instead of 7 x 7 with stride 2, and no pooling after it."""
+    stem = nn.Conv2d(3, network.conv1.out_channels, 3, padding=1, bias=False)
+    nn.init.kaiming_normal_(stem.weight, mode="fan_out", nonlinearity="relu")
+    network.conv1, network.maxpool = stem, nn.Identity()
 
 
 def _load(network: nn.Module, card: Card) -> None:
@@ -95,7 +152,7 @@ def _load(network: nn.Module, card: Card) -> None:
     if path is None:
         raise Unavailable(
             f"The weights of '{card.name}' are not on this machine; they come from the {card.source}.",
-            hint=f"Install it, or start from a card on disk: {_names_on_disk()}.",
+            hint=f"{card.install or 'Install it'}, or start from a card on disk: {_names_on_disk()}.",
         )
     state: Mapping[str, Tensor] = card.read(path)
     try:

@@ -49,6 +49,7 @@ class Card:
     find: Callable[[], Path | None]
     read: Callable[[Path], "dict[str, Tensor]"]
     licence: str = UNKNOWN
+    install: str = ""  # the command that brings the weights here
 
     @property
     def on_disk(self) -> bool:

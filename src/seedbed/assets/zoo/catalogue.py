@@ -5,7 +5,11 @@ from seedbed.base.registry import Registry
 
 CARDS: Registry[Card] = Registry(
     "card",
-    {"efficientnet_lite0.imagenet": "seedbed.assets.zoo.efficientnet_lite:LITE0"},
+    {
+        "efficientnet_lite0.imagenet": "seedbed.assets.zoo.efficientnet_lite:LITE0",
+        "efficientnet_lite1.imagenet": "seedbed.assets.zoo.efficientnet_lite:LITE1",
+        "efficientnet_lite2.imagenet": "seedbed.assets.zoo.efficientnet_lite:LITE2",
+    },
 )
 
 
@@ -19,6 +23,7 @@ def cards_on_disk() -> list[Card]:
     return [card for card in cards() if card.on_disk]
 
 
-def card_of_architecture(architecture: str) -> Card | None:
-    """The first card on disk for a timm network, or None."""
-    return next((card for card in cards_on_disk() if card.architecture == architecture), None)
+def cards_of_architecture(architecture: str) -> list[Card]:
+    """The cards for a timm network, those on disk first."""
+    found = [card for card in cards() if card.architecture == architecture]
+    return sorted(found, key=lambda card: not card.on_disk)
