@@ -2,8 +2,17 @@
 
 import json
 
+from seedbed.assets.store.bundle import Array, ArrayType, Bundle, Lineage
 from seedbed.faces.ui.reliability import reliability
-from seedbed.faces.ui.reports import Mistake, confidence_in_words, curve_of, mistakes_of, more_in_words, reliability_of
+from seedbed.faces.ui.reports import (
+    Mistake,
+    confidence_in_words,
+    curve_of,
+    mistakes_of,
+    more_in_words,
+    reliability_of,
+    used_of,
+)
 
 BINS = [
     {"confidence": 0.55, "accuracy": 0.5, "count": 4},
@@ -50,3 +59,10 @@ def test_the_evaluations_in_training_become_a_curve_for_each_measure():
     points = [{"step": 30.0, "accuracy": 0.5}, {"step": 60.0, "accuracy": 0.75, "loss_held_out": 0.4}]
     assert curve_of({"curve": points}) == {"accuracy": [(30, 0.5), (60, 0.75)], "loss_held_out": [(60, 0.4)]}
     assert curve_of({}) == {}
+
+
+def test_what_a_training_took_comes_from_its_model_and_its_last_words():
+    arrays = {"steps": Array(ArrayType.INT, (240,)), "labels": Array(ArrayType.INT, (1,))}
+    model = Bundle("m", "m", "model", "", 0.0, {}, arrays, Lineage(), False, "", "")
+    used = used_of(model, {"memory_gib": [(5, 1.0), (240, 1.26)], "memory_gpu_gib": []})
+    assert used == {"steps": "240", "label": "1", "of memory": "1.3 GiB"}

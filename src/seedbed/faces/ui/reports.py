@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from seedbed.assets.store.bundle import Bundle
-from seedbed.base.resources import show_size
 from seedbed.faces.ui.reliability import Bin
 from seedbed.faces.ui.results import scalar
 from seedbed.faces.ui.words import percent, plural
@@ -78,13 +77,14 @@ def curve_of(facts: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
     return {name: [(int(point["step"]), float(point[name])) for point in points if name in point] for name in names}
 
 
-def used_of(model: Bundle) -> dict[str, str]:
-    """What a training took, as far as its model says: name of the figure -> value."""
+def used_of(model: Bundle, metrics: Mapping[str, Sequence[tuple[int, float]]]) -> dict[str, str]:
+    """What a training took, as far as its model and its job say: name of the figure -> value."""
     found: dict[str, str] = {}
     for name, what in (("steps", "step"), ("labels", "label"), ("images", "image")):
         if (value := scalar(model, name)) is not None:
             number, _, noun = plural(int(value), what).partition(" ")
             found[noun] = number
-    if memory := scalar(model, "memory"):
-        found["of memory"] = show_size(int(memory))
+    for name, what in (("memory_gib", "of memory"), ("memory_gpu_gib", "of GPU memory")):
+        if points := metrics.get(name):
+            found[what] = f"{points[-1][1]:.1f} GiB"
     return found

@@ -8,6 +8,7 @@ from nicegui.element import Element
 from seedbed.faces.ui import charts
 from seedbed.faces.ui.elements import box, words
 
+MEMORY = "memory"  # how the names of what was used of it begin
 Metrics = Mapping[str, Sequence[tuple[int, float]]]
 
 
@@ -52,16 +53,14 @@ class Curves:
 
 
 def of_one(metrics: Metrics) -> dict[str, list[tuple[str, charts.Points]]]:
-    """The panels of one job."""
-    return {
-        panel.title: [(name, metrics[name]) for name in panel.names]
-        for panel in charts.panels([name for name, points in metrics.items() if points])
-    }
+    """The panels of one job; memory is told at the end alone, and is no curve."""
+    named = [name for name, points in metrics.items() if points and not name.startswith(MEMORY)]
+    return {panel.title: [(name, metrics[name]) for name in panel.names] for panel in charts.panels(named)}
 
 
 def of_several(jobs: Sequence[tuple[str, Metrics]]) -> dict[str, list[tuple[str, charts.Points]]]:
     """The same measure of several jobs on one pair of axes; first the measures that more of them share."""
-    names = {name for _, metrics in jobs for name, points in metrics.items() if points}
+    names = {name for _, metrics in jobs for name, points in metrics.items() if points and not name.startswith(MEMORY)}
     lines = {
         name: [(title, metrics[name]) for title, metrics in jobs if metrics.get(name)]
         for panel in charts.panels(sorted(names))

@@ -1,7 +1,7 @@
 """How good a model is: words first, then the pictures, then the tables, then what it cost."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from nicegui import ui
@@ -17,6 +17,7 @@ from seedbed.faces.ui.parts.curves import Curves, Metrics, of_one
 from seedbed.faces.ui.parts.nearest import data_of
 from seedbed.faces.ui.reliability import reliability
 from seedbed.faces.ui.site import Visit
+from seedbed.runtime.jobs.records import Job
 
 _CELL, _MOST_CELLS = 38, 60  # pixels of a row of the confusion matrix, and the classes up to which it is drawn
 _CURVES = ("accuracy", "loss", "confidence")
@@ -31,12 +32,13 @@ async def report(visit: Visit, bundle: Bundle) -> None:
     with box(classes="two"):
         _confusion(facts)
         _scores(facts["classes"])
-    model = await _model(visit, facts)
     with box(classes="two"):
         _reliability(facts)
-    await _curves(visit, facts, model)
+    model = await _model(visit, facts)
+    training = await _training(visit, model)
+    _curves(facts, training)
     await _mistakes(visit, bundle, facts)
-    await _used(visit, model)
+    _used(model, training)
 
 
 def _confusion(facts: Mapping[str, Any]) -> None:
@@ -88,14 +90,28 @@ async def _model(visit: Visit, facts: Mapping[str, Any]) -> Bundle | None:
         return None
 
 
-async def _curves(visit: Visit, facts: Mapping[str, Any], model: Bundle | None) -> None:
+@dataclass(frozen=True)
+class Training:
+    """The job that made the model, and what it said while it ran; nothing where that is gone or not theirs to see."""
+
+    job: Job | None = None
+    metrics: Metrics = field(default_factory=dict)
+
+
+async def _training(visit: Visit, model: Bundle | None) -> Training:
+    if model is None or not model.lineage.job:
+        return Training()
+    try:
+        job = await visit.ask(visit.platform.jobs.get, model.lineage.job)
+        return Training(job, await visit.ask(visit.platform.jobs.metrics, job.id))
+    except SeedbedError:
+        return Training()
+
+
+def _curves(facts: Mapping[str, Any], training: Training) -> None:
     """All that the training said while it ran; where that is gone, what its evaluations found."""
-    metrics: Metrics = {}
-    if model and model.lineage.job:
-        with suppress(SeedbedError):
-            metrics = await visit.ask(visit.platform.jobs.metrics, model.lineage.job)
-    metrics = metrics or told.curve_of(facts)
-    panels = {title: lines for title, lines in of_one(metrics).items() if title in _CURVES}
+    lines = of_one(training.metrics or told.curve_of(facts))
+    panels = {title: lines[title] for title in lines if title in _CURVES}
     if panels:
         words("How it learnt", "h3")
         Curves().show(panels)
@@ -119,15 +135,11 @@ async def _mistakes(visit: Visit, bundle: Bundle, facts: Mapping[str, Any]) -> N
         thumbs.grid(shown, "roomy")
 
 
-async def _used(visit: Visit, model: Bundle | None) -> None:
+def _used(model: Bundle | None, training: Training) -> None:
     if model is None:
         return
     words("What it took", "h3")
-    shown = told.used_of(model)
-    try:
-        job = await visit.ask(visit.platform.jobs.get, model.lineage.job) if model.lineage.job else None
-    except SeedbedError:
-        job = None
+    job, shown = training.job, told.used_of(model, training.metrics)
     if job and job.started and job.ended:
         shown = {"of training": say.duration(job.ended - job.started), **shown}
     figures(shown)
