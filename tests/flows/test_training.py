@@ -51,6 +51,16 @@ def test_a_budget_of_labels_is_drawn_from_those_that_are_given(platform: Platfor
     assert every["sample-labels"].spec.params["per_class"] == 0
 
 
+def test_one_class_is_enough_only_where_good_parts_alone_are_learnt(platform: Platform, leaves: Path) -> None:
+    ingest = platform.data.add(leaves, name="leaves", by=SOLO)
+    (done,) = platform.run_until_done([ingest.id])
+    data = done.outputs["data"]
+    good = {job.step: job for job in platform.models.train(data, params={"algorithm": "one-class"}, by=SOLO)}
+    usual = {job.step: job for job in platform.models.train(data, by=SOLO)}
+    assert good["sample-labels"].spec.params["least"] == 1
+    assert "least" not in usual["sample-labels"].spec.params
+
+
 def test_a_wrong_setting_is_refused_before_anything_is_queued(platform: Platform, leaves: Path, truth: Path) -> None:
     ingest = platform.data.add(leaves, name="leaves", by=SOLO)
     (done,) = platform.run_until_done([ingest.id])

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from seedbed.base.files import expanded
 from seedbed.flows.recipes.recipe import Line, Recipe, RecipeParams
-from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
 from seedbed.runtime.jobs.spec import JobSpec
 
 SIZE = TrainSettings().size
@@ -65,6 +65,7 @@ def learning_jobs(
         "test_share": params.test_share,
         "group": params.group,
         **({"folds": params.folds, "fold": params.fold} if params.folds or params.fold else {}),
+        **({"least": 1} if params.train.get("algorithm") == ONE_CLASS else {}),
     }
     training = {"size": params.size, **params.train}
     return [

@@ -23,6 +23,7 @@ class SampleLabelsParams(Params):
     group: str = Field("", description="Column whose groups (plant, plot, day) stay on one side.")
     folds: int = Field(0, ge=0, description="Test on one of so many equal parts, whatever test_share says; 0: do not.")
     fold: int = Field(0, ge=0, description="Which of the folds is held out, counted from 0.")
+    least: int = Field(2, ge=1, description="Classes that must be known at least; 1 where only good parts are.")
 
     @model_validator(mode="after")
     def _fold_is_one_of_them(self) -> Self:
@@ -49,10 +50,12 @@ class Sampled(TypedDict):
 def sample_labels(data: DataSet, params: SampleLabelsParams, run: RunContext, truth: Labels | None = None) -> Sampled:
     """Holds out test images, and of the rest takes a few labels per class, chosen by seed."""
     known = data.classes_by_image(truth.rows() if truth else None)
-    if len(set(known.values())) < 2:
+    classes = len(set(known.values()))
+    if classes < params.least:
+        named = f"{classes} classes are" if classes != 1 else "1 class is"
         raise InvalidInput(
-            f"'{data.name}' is known to have {len(set(known.values()))} classes; at least 2 are needed.",
-            hint="Give a labels file, or images in a folder per class.",
+            f"{named} known of '{data.name}'; at least {params.least} are needed.",
+            hint="Label images of every class, or give them a folder each; one-class training needs one alone.",
         )
     test = _held_out(data, known, params, run.seed)
     rest = {image: klass for image, klass in known.items() if image not in test}

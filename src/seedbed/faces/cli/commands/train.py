@@ -19,7 +19,8 @@ _DEFAULTS = TrainSettings()
 def _setting(name: str, help: str) -> Any:
     """An option that shows the method's own default, and is not sent when it is not given."""
     default = getattr(_DEFAULTS, name)
-    return typer.Option(help=f"{help} [default: {default}]", show_default=False)
+    shown = f" [default: {default}]" if default != "" else ""
+    return typer.Option(help=f"{help}{shown}", show_default=False)
 
 
 def train(
@@ -59,6 +60,9 @@ def train(
             help="Of ordered classes: none=0,low=10,high=50; or 0,10,50 where numbers are in their names.",
         ),
     ] = "",
+    good: Annotated[
+        str | None, _setting("good", "With --algorithm one-class: the class of good parts, if there are others.")
+    ] = None,
     gpus: Annotated[int, typer.Option(min=0, help="GPUs to train on, with a process each; 0: none is asked for.")] = 0,
     ranks: Annotated[int | None, _setting("ranks", "Processes that train together; as many as --gpus.")] = None,
     nodes: Annotated[int | None, _setting("nodes", "Machines; no executor has more than one so far.")] = None,
@@ -94,6 +98,7 @@ def train(
         "labelled_batch": batch,
         "unlabelled_batch": unlabelled_batch,
         "values": read_values(values_) if values_ else None,
+        "good": good,
         "ranks": ranks,
         "nodes": nodes,
         "scaling": scaling,
