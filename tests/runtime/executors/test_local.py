@@ -164,7 +164,7 @@ def test_an_attempt_from_before_a_restart_of_the_machine_is_lost(executor: Local
     handle = executor.start(attempt(tmp_path / "a", SLEEP, executor=executor))
     os.kill(handle["supervisor"]["pid"], signal.SIGKILL)
     before = {**handle, "supervisor": {**handle["supervisor"], "boot": "another"}}
-    assert executor.poll(before) == Lost("The machine was restarted while it ran.")
+    assert wait_until_ended(executor, before) == Lost("The machine was restarted while it ran.")
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core")

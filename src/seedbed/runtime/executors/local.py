@@ -93,7 +93,9 @@ class LocalExecutor:
         folder = Path(handle["folder"])
         if folder.exists() and not (folder / "exit.json").exists():
             wish = {"grace": max(0.0, grace), "at": time.time()}
-            write_atomically(folder / "stop.json", json.dumps(wish).encode())
+            known = _read(folder / "stop.json")  # which the supervisor may not have read yet
+            if not known or wish["at"] + wish["grace"] < known["at"] + known["grace"]:
+                write_atomically(folder / "stop.json", json.dumps(wish).encode())
             send(handle["supervisor"], signal.SIGTERM)
 
     def logs(self, handle: Handle, offset: int = 0, limit: int = 1 << 20) -> Printed:
