@@ -7,13 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.flows.algorithms import algorithm_options, algorithms
+from seedbed.flows.backbones import backbones
 from seedbed.methods.learn import settings
 from seedbed.methods.learn.settings import TrainSettings
 
 PAGE = Path(__file__).parents[1] / "docs" / "training.md"
 ALGORITHMS = "| algorithm | what it does | options |"
+BACKBONES = "| backbone | what it is |"
 HEAD, RULE = "| setting | option | default | meaning |", "|---|---|---|---|"
-NAMED = ("values", "algorithm", "weights", "size", "steps", "epochs", "unlabelled_batch", "ranks", "nodes", "scaling")
+NAMED = (
+    "values",
+    "good",
+    "algorithm",
+    "weights",
+    "size",
+    "steps",
+    "epochs",
+    "unlabelled_batch",
+    "ranks",
+    "nodes",
+    "scaling",
+)
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in NAMED}
 OPTIONS |= {"start": "--backbone", "learning_rate": "--lr", "labelled_batch": "--batch"}
 MEANING = {
@@ -39,6 +53,12 @@ def algorithms_table() -> str:
     """Every algorithm with what can be set of it."""
     rows = [f"| `{name}` | {about} | {_options(name)} |" for name, about in sorted(algorithms().items())]
     return "\n".join([ALGORITHMS, "|---|---|---|", *rows]) + "\n"
+
+
+def backbones_table() -> str:
+    """Every short name of a network."""
+    rows = [f"| `{name}` | {about} |" for name, about in backbones().items()]
+    return "\n".join([BACKBONES, "|---|---|", *rows]) + "\n"
 
 
 def _options(name: str) -> str:
@@ -78,7 +98,8 @@ def _comments() -> dict[str, str]:
 def main() -> None:
     """Put the tables where the page has them."""
     text = PAGE.read_text()
-    for first, table in ((ALGORITHMS, algorithms_table()), (HEAD, defaults_table())):
+    tables = {ALGORITHMS: algorithms_table(), BACKBONES: backbones_table(), HEAD: defaults_table()}
+    for first, table in tables.items():
         head, _, rest = text.partition(first)
         _, _, tail = rest.partition("\n\n")
         text = f"{head}{table}\n{tail}"

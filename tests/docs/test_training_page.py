@@ -21,6 +21,10 @@ def test_the_table_of_algorithms_is_what_the_code_makes_of_it() -> None:
     assert MAKER["algorithms_table"]() in PAGE, "run: python scripts/training_page.py"
 
 
+def test_the_table_of_backbones_is_what_the_code_makes_of_it() -> None:
+    assert MAKER["backbones_table"]() in PAGE, "run: python scripts/training_page.py"
+
+
 def test_every_option_of_the_table_can_be_typed() -> None:
     train = get_command(app).commands["train"]  # type: ignore[attr-defined]
     known = {flag for option in train.params for flag in option.opts}
