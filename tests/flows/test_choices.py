@@ -2,20 +2,29 @@
 
 import pytest
 
+from seedbed.assets.zoo.backbones import BACKBONES
 from seedbed.base.errors import InvalidInput
 from seedbed.flows.algorithms import algorithm_options, algorithms
+from seedbed.flows.backbones import backbones
 from seedbed.flows.steps import STEPS
 from seedbed.flows.steps.train import TrainParams, in_order, settings_of
 from seedbed.flows.unloaded import options_of
 from seedbed.methods.learn.algorithm import ALGORITHMS, make_algorithm
-from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
 from seedbed.methods.learn.task import Task
 
 
 def test_every_algorithm_is_listed_with_a_sentence_although_none_is_loaded() -> None:
     found = algorithms()
-    assert set(found) == set(ALGORITHMS)
+    assert set(found) == {*ALGORITHMS, ONE_CLASS}
     assert all(line.endswith(".") for line in found.values())
+
+
+def test_every_backbone_is_listed_with_where_its_weights_come_from() -> None:
+    found = backbones()
+    assert set(found) == set(BACKBONES)
+    assert "the card efficientnet_lite1.imagenet" in found["efficientnet_lite1"]
+    assert "patches of 2 px" in found["vit_tiny"] and "a hub, or none" in found["vit_tiny"]
 
 
 @pytest.mark.parametrize("name", list(ALGORITHMS))
