@@ -7,7 +7,8 @@ import pytest
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.assets.projects.labels import LabelEvent, Source
-from seedbed.base.errors import Conflict, InvalidInput
+from seedbed.assets.projects.projects import Projects as KeptProjects
+from seedbed.base.errors import Conflict, DiskFull, InvalidInput
 from seedbed.base.settings import Settings
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
@@ -67,6 +68,23 @@ def _training_uses_the_projects_labels(platform: Platform, project: str) -> None
     assert decoded.kind == "decoded" and "decode" not in jobs  # the cache that came with the images is used
     others = {job.step for job in platform.models.train(project=project, params={"size": 24}, by=SOLO)}
     assert "decode" in others
+
+
+def test_a_full_disk_does_not_make_a_project_forget_what_its_job_made(
+    platform: Platform, leaves: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull("The disk is full.")
+
+    platform.projects.create("fields", by=SOLO)
+    job = platform.data.add(leaves, project="fields", size=16, by=SOLO)
+    with monkeypatch.context() as patch:
+        patch.setattr(KeptProjects, "set_data", full)
+        with pytest.raises(DiskFull):
+            platform.run_until_done([job.id])
+    assert platform.projects.get("fields", by=SOLO).data == ""
+    platform.catch_up()
+    assert platform.projects.get("fields", by=SOLO).data == platform.jobs.get(job.id, by=SOLO).outputs["data"]
 
 
 def test_unchanged_labels_are_one_snapshot(platform: Platform) -> None:

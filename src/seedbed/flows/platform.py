@@ -176,9 +176,21 @@ class Platform:
         while not stop.is_set():
             try:
                 cursor = self.events.last()
-                for follower in followers:
-                    follower.follow()
-                self.events.wait(cursor, _LOOK, kinds=("job.", "bundle.deleted"))
-            except Exception:
-                _log.exception("What follows from events failed; it is tried again.")
+                well = [_went_well(follower) for follower in followers]
+                if all(well):
+                    self.events.wait(cursor, _LOOK, kinds=("job.", "bundle.deleted"))
+                else:
+                    stop.wait(_PAUSE)
+            except Exception:  # the database is away: the thread must be there when it comes back
+                _log.exception("The events could not be followed; it is tried again.")
                 stop.wait(_PAUSE)
+
+
+def _went_well(follower: Follower) -> bool:
+    """Let one follow the events; its trouble is not the others', and it finds its events again."""
+    try:
+        follower.follow()
+    except Exception:
+        _log.exception("%s failed; it is tried again.", type(follower).__name__)
+        return False
+    return True

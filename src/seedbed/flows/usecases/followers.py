@@ -9,7 +9,7 @@ from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Events
 from seedbed.assets.store.store import Store
-from seedbed.base.errors import NotFound, SeedbedError
+from seedbed.base.errors import DiskFull, NotFound, SeedbedError, Unavailable
 from seedbed.flows.kinds.labels import read_labels
 from seedbed.flows.usecases.uploads import Uploads
 from seedbed.runtime.jobs.folders import JobFolders, read_json
@@ -46,8 +46,10 @@ class ProjectFollower:
         for event in events:
             try:
                 self._deal_with(self._queue.get(event.subject))
+            except (DiskFull, Unavailable):
+                raise  # that passes: the event stays before the cursor
             except SeedbedError as error:  # the project or a bundle is gone: nothing is left to tell
-                _log.info("Nothing followed from job %s: %s", event.subject, error)
+                _log.warning("Nothing followed from job %s: %s", event.subject, error)
             self._events.advance(_CONSUMER, event.number)
         return len(events)
 

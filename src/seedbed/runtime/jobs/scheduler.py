@@ -143,7 +143,8 @@ class Scheduler:
         except Conflict as refused:
             _log.info("%s", refused)
         except Exception:
-            _log.exception("%s failed for %s; the next turn tries again.", act.__name__, about[0])
+            name = getattr(about[0], "id", about[0])
+            _log.exception("%s failed for job %s; the next turn tries again.", act.__name__, name)
 
     # --- attempts that run ----------------------------------------------------------------------------------------
 
@@ -278,7 +279,8 @@ class Scheduler:
             prepared = self.launcher.prepare(job, attempt.fence, folder)
         except LeaseLost:
             raise
-        except Exception as error:
+        except Exception as error:  # whatever a job brings along: it counts as one of its failures
+            _log.warning("Job %s could not be prepared: %r", job.id, error)
             self._end(job, attempt, _unprepared(job, error))
             return
         if isinstance(prepared, Answered):
