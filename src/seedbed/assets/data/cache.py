@@ -88,6 +88,11 @@ def build_cache(
 def _decode_admitted(image: Path, size: int) -> NDArray[np.uint8]:
     try:
         return decode(image.read_bytes(), size=size, pixel_limit=None).pixels
+    except FileNotFoundError:
+        raise Damaged(
+            f"The image {image.name} is gone from disk.",
+            hint="Bring the images in again, or pull them from a remote; seedbed store verify names what is missing.",
+        ) from None
     except Undecodable as error:
         raise Damaged(f"{image.name} can no longer be decoded: {error.reason}.", hint="seedbed store verify") from error
 

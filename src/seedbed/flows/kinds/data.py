@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from seedbed.assets.data.cache import DecodedCache
 from seedbed.assets.data.records import ImageRecord, read_records
-from seedbed.base.errors import InvalidInput
+from seedbed.base.errors import Damaged, InvalidInput
 from seedbed.base.registry import Registry
 from seedbed.flows.kinds.kind import Kind
 
@@ -22,6 +22,7 @@ FOLDERS: Registry[type["DataSetFolder"]] = Registry(
 )  # scipy comes with it: a worker that opens no data set starts without
 FACTS = "facts"  # the array of records, statistics and findings
 RECORDS = "records.jsonl"
+_DECODE_AGAIN = "Decode the data set again: it is made from the images, so nothing else is lost."
 
 
 class DataSet(Kind):
@@ -82,8 +83,16 @@ class Decoded(Kind):
     @cached_property
     def pixels(self) -> NDArray[np.uint8]:
         """(images, size, size, 3), read from disk as it is used."""
-        (path,) = sorted((self.folder / "decoded").glob("*.npy"))
-        return DecodedCache.open(path).pixels
+        found = sorted((self.folder / "decoded").glob("*.npy"))
+        if len(found) != 1:
+            raise Damaged(f"The decoded images of '{self.name or self.folder.name}' are gone.", hint=_DECODE_AGAIN)
+        pixels = DecodedCache.open(found[0]).pixels
+        if len(pixels) != len(self.records):
+            raise Damaged(
+                f"'{self.name or self.folder.name}' has {len(pixels)} decoded images for {len(self.records)} records.",
+                hint=_DECODE_AGAIN,
+            )
+        return pixels
 
     def numbered(self, labels: Mapping[str, str]) -> dict[int, str]:
         """Row to class; every image that is named must be here."""

@@ -12,7 +12,7 @@ from seedbed.assets.zoo.builder import Backbone
 from seedbed.methods.learn.algorithm import Algorithm, Batch, Forward
 from seedbed.methods.learn.augment import View, augment
 from seedbed.methods.learn.average import Average
-from seedbed.methods.learn.devices import compiles, half_precision
+from seedbed.methods.learn.devices import compiles, half_precision, records
 from seedbed.methods.learn.draws import Key
 from seedbed.methods.learn.feed import Rows
 from seedbed.methods.learn.folding import fold_norms
@@ -24,6 +24,7 @@ from seedbed.methods.learn.schedule import rate_share
 from seedbed.methods.learn.settings import TrainSettings
 
 TENSORS = "state.safetensors"
+_SETTLING = 12  # steps in which ranks agree on how they share gradients: torch wants 11 before a recording
 
 
 class Learner:
@@ -60,7 +61,9 @@ class Learner:
             self._trained, self._teacher = (
                 torch.compile(network, dynamic=False) for network in (self._trained, self._teacher)
             )
-        self._replay = Replay(self.step, record=device.type == "cuda" and group.ranks == 1)
+        self._replay = Replay(
+            self.step, record=records(settings.record, group.ranks, device), eager=3 if group.ranks == 1 else _SETTLING
+        )
         self._logged: tuple[str, ...] = ()
 
     def advance(self, rows: Rows, step: int) -> dict[str, Tensor]:
@@ -127,6 +130,10 @@ class Learner:
             return logits.float()
 
         return forward
+
+    def sound(self) -> bool:
+        """Whether every weight is a number."""
+        return bool(torch.stack([parameter.isfinite().all() for parameter in self.network.parameters()]).all())
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything that the next step depends on, by name."""

@@ -12,7 +12,7 @@ from sklearn.covariance import ledoit_wolf
 from torch import Tensor
 
 from seedbed.assets.zoo.builder import build_backbone
-from seedbed.base.errors import Failed, InvalidInput
+from seedbed.base.errors import InvalidInput
 from seedbed.base.registry import near_matches
 from seedbed.base.run import RunContext, Stopped
 from seedbed.methods.learn.clouds import Clouds, telling_stages
@@ -21,6 +21,7 @@ from seedbed.methods.learn.draws import order
 from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.pixels import Images, check_images, normalise, to_float
 from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.shortage import says_when_short
 from seedbed.methods.learn.trainer import Trained
 
 ANOMALOUS = "anomalous"
@@ -108,17 +109,13 @@ def _good(images: Images, labels: NDArray[np.integer], settings: TrainSettings) 
 
 def _features(model: Model, network: Clouds, images: Images, good: NDArray[np.int64], run: RunContext) -> Features:
     device, parts = network.threshold.device, list[list[Tensor]]()
-    try:
-        for start in range(0, len(good), _AT_ONCE):
-            _look_up(run, start, len(good), "looking at good parts")
-            pixels = to_float(images[good[start : start + _AT_ONCE]], model.size, device)
-            with torch.inference_mode():
-                parts.append([stage.cpu() for stage in network.features(normalise(pixels, model.preprocessing))])
-    except torch.OutOfMemoryError as error:
-        raise Failed(
-            f"The memory of {device} does not hold {_AT_ONCE} images of {model.size} px.",
-            hint="Use smaller images or a smaller network.",
-        ) from error
+    for start in range(0, len(good), _AT_ONCE):
+        _look_up(run, start, len(good), "looking at good parts")
+        taken = good[start : start + _AT_ONCE]
+        what = f"{len(taken)} images of {model.size} px"
+        with says_when_short(device, what, "Use smaller images or a smaller network."), torch.inference_mode():
+            pixels = to_float(images[taken], model.size, device)
+            parts.append([stage.cpu() for stage in network.features(normalise(pixels, model.preprocessing))])
     return [torch.cat(stage).double().numpy() for stage in zip(*parts, strict=True)]
 
 

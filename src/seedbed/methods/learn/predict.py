@@ -16,6 +16,7 @@ from seedbed.assets.data.sources import Item, open_source
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.pixels import Images, check_images, normalise, to_float
+from seedbed.methods.learn.shortage import says_when_short
 
 Progress = Callable[[int, int], None]
 
@@ -42,7 +43,8 @@ def predict(
     answers = np.empty((len(images), len(model.classes)), dtype=np.float32)
     training = model.network.training
     model.network.eval()
-    with torch.inference_mode():
+    what = f"{min(batch, len(images))} images of {model.size} px"
+    with says_when_short(device, what, "Take fewer at once: a smaller batch."), torch.inference_mode():
         for start in range(0, len(images), batch):
             pixels = to_float(images[start : start + batch], model.size, device)
             logits = model.network(normalise(pixels, model.preprocessing)).float() / model.temperature

@@ -27,6 +27,7 @@ from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.pixels import Images
 from seedbed.methods.learn.pool import Parts, Pool, check_task, divide
 from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.shortage import says_when_short
 from seedbed.methods.learn.start import fit_head
 from seedbed.methods.learn.task import make_task
 
@@ -85,16 +86,15 @@ def train(
     check_task(images, labels, settings.classes)
     torch.backends.cudnn.benchmark = True  # batches have one shape
     work = TrainingRun(images, labels, settings, run, group)
-    work.begin()
-    try:
+    with says_when_short(
+        work.device,
+        f"a step of {settings.labelled_batch} labelled and {settings.unlabelled_batch} unlabelled images of "
+        f"{settings.size} px; the last checkpoint is kept",
+        hint="Use smaller batches, smaller images or a smaller network.",
+    ):
+        work.begin()
         work.go_on()
-    except torch.OutOfMemoryError as error:
-        raise Failed(
-            f"The memory of {work.device} does not hold a step of {settings.labelled_batch} labelled and "
-            f"{settings.unlabelled_batch} unlabelled images of {settings.size} px; the last checkpoint is kept.",
-            hint="Use smaller batches, smaller images or a smaller network.",
-        ) from error
-    return work.result()
+        return work.result()
 
 
 class TrainingRun:
@@ -207,12 +207,14 @@ class TrainingRun:
         names, values = list(measured), self._group.mean(torch.stack(list(measured.values()))).tolist()
         loss = values[names.index("loss")]
         if not math.isfinite(loss):
-            raise Failed(
-                f"The loss is {loss} at step {self._progress.step}: training has gone astray; "
-                "the last checkpoint is kept.",
-                hint="Use a smaller learning rate.",
-            )
+            raise self._astray(f"The loss is {loss}")
         return dict(zip(names, values, strict=True))
+
+    def _astray(self, how: str) -> Failed:
+        return Failed(
+            f"{how} at step {self._progress.step}: training has gone astray; the last checkpoint is kept.",
+            hint="Use a smaller learning rate.",
+        )
 
     def _judge(self) -> dict[str, float]:
         """How good the averaged weights are."""
@@ -250,6 +252,8 @@ class TrainingRun:
         progress.finished = bool(self._settings.patience) and progress.waited >= self._settings.patience
 
     def _checkpoint(self) -> None:
+        if not self.learner.sound():  # a checkpoint that cannot be gone on from would take the place of one that can
+            raise self._astray("A weight is not a number")
         self._run.checkpoint(self._write, step=self._progress.step)
 
     def _write(self, folder: Path) -> None:
