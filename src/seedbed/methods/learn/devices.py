@@ -49,3 +49,8 @@ def memory_used(device: torch.device) -> dict[str, float]:
     if device.type == "cuda":
         used["memory_gpu_gib"] = torch.cuda.max_memory_reserved(device) / 2**30
     return used
+
+
+def records(choice: str, ranks: int, device: torch.device) -> bool:
+    """Whether steps are recorded and replayed: 'auto' is yes on a GPU that trains alone."""
+    return device.type == "cuda" and (choice == "always" or (choice == "auto" and ranks == 1))

@@ -3,7 +3,7 @@
 import gc
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import signature
 from typing import Any
 
@@ -52,7 +52,8 @@ class Gang:
         """
         if learns_statistics(network):
             network = self._with_all_statistics(network)
-        return DistributedDataParallel(network, gradient_as_bucket_view=True, **_NO_BROADCASTS)
+        with _aside(self._device):
+            return DistributedDataParallel(network, gradient_as_bucket_view=True, **_NO_BROADCASTS)
 
     def _with_all_statistics(self, network: nn.Module) -> nn.Module:
         if self._device.type == "cuda":
@@ -80,6 +81,15 @@ class _Mean(torch.autograd.Function):
     @staticmethod
     def backward(_ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         return gradient, None
+
+
+def _aside(device: torch.device) -> AbstractContextManager[object]:
+    """A stream of its own on a GPU: what is built on the default one cannot be recorded."""
+    if device.type != "cuda":
+        return nullcontext()
+    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    stream.wait_stream(torch.cuda.current_stream())
+    return torch.cuda.stream(stream)
 
 
 @contextmanager

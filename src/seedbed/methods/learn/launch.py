@@ -57,7 +57,7 @@ def train_on_ranks(
     np.save(folder / LABELS, labels)
     resume = str(run.resume.absolute()) if run.resume else ""
     Plan(settings.to_json(), run.seed, _file_of(images, folder), resume).write(folder)
-    process = subprocess.Popen(_command(settings, folder), env=_environment(settings.ranks))
+    process = subprocess.Popen(_command(settings, folder), env=_environment(settings))
     try:
         read = _HEAVY.get("read")  # loads torch here while the ranks do
         _follow(process, folder, run)
@@ -136,10 +136,13 @@ def _command(settings: TrainSettings, folder: Path) -> list[str]:
     return [sys.executable, "-m", "torch.distributed.run", *together, *rank]
 
 
-def _environment(ranks: int) -> dict[str, str]:
+def _environment(settings: TrainSettings) -> dict[str, str]:
     """This process's, with its threads shared out."""
     own = int(os.environ.get(_THREADS[0], "0")) or len(os.sched_getaffinity(0))
-    return {**os.environ, **dict.fromkeys(_THREADS, str(max(1, own // ranks)))}
+    threads = dict.fromkeys(_THREADS, str(max(1, own // settings.ranks)))
+    # NCCL's own watch cannot look on while a step is recorded; torchrun ends the others all the same when a rank dies
+    unwatched = {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "0"} if settings.record == "always" else {}
+    return {**os.environ, **threads, **unwatched}
 
 
 def _fresh(folder: Path) -> Path:
