@@ -12,6 +12,7 @@ from seedbed.methods.learn import settings
 from seedbed.methods.learn.settings import TrainSettings
 
 PAGE = Path(__file__).parents[1] / "docs" / "training.md"
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "RESULTS.md"
 ALGORITHMS = "| algorithm | what it does | options |"
 BACKBONES = "| backbone | what it is |"
 HEAD, RULE = "| setting | option | default | meaning |", "|---|---|---|---|"
@@ -46,6 +47,19 @@ MEANING = {
     "shear": "strong: how far the top slides against the bottom, as a share",
     "device": "`cpu`, `cuda`; auto: a GPU where there is one",
 }
+EVIDENCE = "| defaults | the question | measured by |"
+QUESTIONS = (
+    (
+        "`algorithm` and its options, `steps`, `held_out`, `few`, `patience`",
+        "how good is a model from so few labels?",
+        "ssl_accuracy",
+    ),
+    ("`start`, `weights`, `size`", "which network, and is it worth starting from weights?", "ssl_backbones"),
+    ("`precision`, `compile`, batches", "how fast is a step, and what else takes time in it?", "ssl_speed"),
+    ("`ranks`, `scaling`", "do two ranks learn what one does, and how much faster?", "scaling"),
+    ("`backend` on GPUs", "what would more GPUs gain?", "scaling_gpu"),
+    ("`checkpoint_every`", "does a killed training end with the same weights?", "durability"),
+)
 _LINE = re.compile(r"^    (\w+): [^#\n]*?(?:\(\n[^#\n]*?)?#\s*(.+)$", re.MULTILINE)
 
 
@@ -95,10 +109,28 @@ def _comments() -> dict[str, str]:
     return dict(_LINE.findall(Path(settings.__file__).read_text()))
 
 
+def evidence_table() -> str:
+    """Which benchmark a default rests on, with the section of its last full run where there was one."""
+    sections = re.findall(r"^## ((\w+): .+)$", RESULTS.read_text(), re.MULTILINE)
+    anchors = {name: re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title, name in sections}
+    rows = [f"| {what} | {question} | {_measured(name, anchors)} |" for what, question, name in QUESTIONS]
+    return "\n".join([EVIDENCE, "|---|---|---|", *rows]) + "\n"
+
+
+def _measured(name: str, anchors: dict[str, str]) -> str:
+    called = f"`benchmarks.{name}`"
+    return f"[{called}](../benchmarks/RESULTS.md#{anchors[name]})" if name in anchors else f"{called}; no full run yet"
+
+
 def main() -> None:
     """Put the tables where the page has them."""
     text = PAGE.read_text()
-    tables = {ALGORITHMS: algorithms_table(), BACKBONES: backbones_table(), HEAD: defaults_table()}
+    tables = {
+        ALGORITHMS: algorithms_table(),
+        BACKBONES: backbones_table(),
+        HEAD: defaults_table(),
+        EVIDENCE: evidence_table(),
+    }
     for first, table in tables.items():
         head, _, rest = text.partition(first)
         _, _, tail = rest.partition("\n\n")
