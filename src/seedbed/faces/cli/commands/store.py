@@ -118,7 +118,7 @@ def lineage(
     down: Annotated[
         bool, typer.Option("--down", help="What was made from it, instead of what it was made from.")
     ] = False,
-    depth: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    depth: Annotated[int, typer.Option(min=1, max=1000, help="How many steps away at most.")] = 50,
     as_json: Json = False,
 ) -> None:
     """What a bundle was made from."""
