@@ -85,13 +85,13 @@ def train(
     settings.check()
     check_task(images, labels, settings.classes)
     torch.backends.cudnn.benchmark = True  # batches have one shape
-    work = TrainingRun(images, labels, settings, run, group)
     with says_when_short(
-        work.device,
+        choose_device(settings.device),
         f"a step of {settings.labelled_batch} labelled and {settings.unlabelled_batch} unlabelled images of "
         f"{settings.size} px; the last checkpoint is kept",
         hint="Use smaller batches, smaller images or a smaller network.",
     ):
+        work = TrainingRun(images, labels, settings, run, group)
         work.begin()
         work.go_on()
         return work.result()
