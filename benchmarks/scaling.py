@@ -68,7 +68,7 @@ def _ask(*, quick: bool) -> dict[str, Any]:
         "compared": compared.to_json(),
         "timed": timed.to_json(),
         "batches": BATCHES,
-        "pace": {"laps": 2 if quick else 4, "steps": 1},
+        "pace": {"laps": 2 if quick else 3, "steps": 1},
     }
 
 

@@ -65,7 +65,7 @@ def measure(quick: bool) -> Report:
     """Measure one GPU and project."""
     if not torch.cuda.is_available():
         raise Unavailable("The projection starts from a GPU, and torch sees none here.")
-    steps = 20 if quick else 60
+    steps = 20 if quick else 40
     with tempfile.TemporaryDirectory() as folder, _group_of_one() as gang:
         found = _measured(gang, Path(folder), steps)
     return Report(_figures(found), list(_rows(found)), note=_note(found))
