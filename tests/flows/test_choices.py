@@ -42,7 +42,7 @@ def test_an_algorithm_that_does_not_exist_is_refused_before_anything_runs() -> N
     (problem,) = STEPS.get("train").params_problems({"algorithm": "fixmach"})
     assert "Did you mean 'fixmatch'" in problem and not problem.endswith("?.")
     (problem,) = STEPS.get("train").params_problems({"algorithm": "fixmatch", "options": {"treshold": 0.9}})
-    assert "Did you mean 'threshold'?" in problem
+    assert "Did you mean 'threshold'" in problem
 
 
 def test_classes_go_by_name_and_ordered_ones_by_value() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from seedbed.assets.data.archives import unpack
 from seedbed.assets.data.ingest import ingest
 from seedbed.assets.data.limits import Limits
 from seedbed.base.errors import InvalidInput, SeedbedError, TooLarge, Unsafe
@@ -116,3 +117,12 @@ def test_an_encrypted_zip_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(data)
     with pytest.raises(InvalidInput, match="encrypted"):
         ingest(tmp_path / "a.zip", tmp_path / "out", name="x")
+
+
+def test_a_tar_of_the_folder_it_was_called_in_is_no_attempt_to_break_out(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jpg").write_bytes(b"x")
+    with tarfile.open(tmp_path / "all.tar", "w") as tar:
+        tar.add(tmp_path / "in", ".")
+    assert unpack(tmp_path / "all.tar", tmp_path / "out", Limits()) == []
+    assert (tmp_path / "out" / "a.jpg").read_bytes() == b"x"

@@ -16,6 +16,7 @@ from PIL import Image
 from seedbed.assets.zoo.builder import build_backbone
 from seedbed.base.errors import Damaged, InvalidInput, NotFound, SeedbedError
 from seedbed.methods.learn.export import export_all, export_onnx, export_safetensors, export_state_dict
+from seedbed.methods.learn.guide import guide
 from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.predict import predict, predict_path
 
@@ -191,3 +192,17 @@ def test_an_archive_that_reaches_outside_and_a_folder_without_images_are_refused
     (tmp_path / "bad.png").write_bytes(b"")
     with pytest.raises(InvalidInput, match="No image in"):
         predict_path(model, tmp_path / "bad.png")
+
+
+@pytest.mark.parametrize(("start", "in_timm"), [("vit_tiny", True), ("resnet18", False)])
+def test_the_readme_of_networks_made_for_small_images_runs_too(start, in_timm, task, tmp_path):
+    made = build_backbone(start, 3, weights="none", size=32)
+    parts = {"architecture": made.architecture, "preprocessing": made.preprocessing, "size": 32}
+    Model(network=made.network.eval(), classes=("a", "b", "c"), **parts).save(tmp_path)
+    loaded = Model.load(tmp_path, device="cpu")
+    export_state_dict(loaded, tmp_path / "model.pt")
+    Image.fromarray(task.images[0]).save(tmp_path / "image.jpg")
+    text = guide(loaded)
+    assert ("timm.create_model" in text) == in_timm
+    last = _code_in(text)[-1] + ("" if in_timm else "\nprint({})")
+    assert len(_run(last, tmp_path)) == (3 if in_timm else 0)

@@ -97,7 +97,7 @@ class _Unpacker:
             raise self._unreadable(error) from error
 
     def _extract_member(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
-        self._check_name(member.name)
+        self._check_name(member.name, folder=member.isdir())
         if member.isdir():
             return
         if not member.isreg() or member.issparse():
@@ -106,13 +106,14 @@ class _Unpacker:
         if source is not None:
             self._write(member.name, source)
 
-    def _check_name(self, name: str) -> None:
+    def _check_name(self, name: str, *, folder: bool = False) -> None:
         self._count += 1
         if self._count > self.limits.files:
             raise TooLarge(f"{self.archive.name} holds more than {self.limits.files:,} files.", hint="Divide it.")
         path = PurePosixPath(name.replace("\\", "/"))
-        drive = path.parts[0].endswith(":") if path.parts else True
-        if path.is_absolute() or ".." in path.parts or "\0" in name or drive:
+        drive = bool(path.parts) and path.parts[0].endswith(":")
+        nameless = not path.parts and not folder  # "." is the folder that tar was called in
+        if path.is_absolute() or ".." in path.parts or "\0" in name or drive or nameless:
             raise self._unsafe(name, "leads out of the archive's folder")
 
     def _check_amount(self, size: int) -> None:

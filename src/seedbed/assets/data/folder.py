@@ -76,7 +76,10 @@ class DataSetFolder:
             path = inside(folder / IMAGES, record.image)
             if path.is_file():
                 return path
-        raise NotFound(f"The file of '{record.file}' is not in this folder.", hint="Check the data set out whole.")
+        raise NotFound(
+            f"The file of '{record.file}' is not in this folder.",
+            hint="Check the data set out whole, or bring the images in again if they are gone.",
+        )
 
     def has_cache(self, size: int) -> bool:
         """Whether the decoded cache of that size is here."""

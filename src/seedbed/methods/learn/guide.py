@@ -1,5 +1,6 @@
 """The text that goes with a model that is taken away: how each of its files is used."""
 
+from seedbed.assets.zoo.backbones import SMALL
 from seedbed.methods.learn.model import Model
 
 _HEAD = """\
@@ -43,7 +44,7 @@ model.pt: the same weights as a PyTorch state dict, for timm
     from PIL import Image
 
     facts = json.load(open("model.json"))
-    network = timm.create_model(facts["architecture"], num_classes=len(facts["classes"]){options}).eval()
+    network = {made}.eval()
     network.load_state_dict(torch.load("model.pt", weights_only=True))
     image = Image.open("image.jpg").convert("RGB").resize((facts["size"], facts["size"]))
     pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)[None] / 255
@@ -53,8 +54,7 @@ model.pt: the same weights as a PyTorch state dict, for timm
     print(dict(zip(facts["classes"], logits.softmax(dim=1)[0].tolist())))
 """
 _OTHER_HEAD = """
-model.pt: the same weights as a PyTorch state dict. Its head is not one of timm's, so it loads into this library's
-network
+model.pt: the same weights as a PyTorch state dict. The network is not one of timm's, so it loads into this library's
 
     from pathlib import Path
     import torch
@@ -76,6 +76,15 @@ def guide(model: Model) -> str:
         values=f"They stand for: {values}.\n" if values else "",
         size=model.size,
     )
-    if model.head:
-        return head + _OTHER_HEAD
-    return head + _TIMM.format(options=', img_size=facts["size"]' if "vit" in model.architecture else "")
+    made = _in_timm(model)
+    return head + (_TIMM.format(made=made) if made else _OTHER_HEAD)
+
+
+def _in_timm(model: Model) -> str:
+    """What makes the network in timm, as code; empty where timm cannot make it."""
+    name = getattr(model.network, "default_cfg", {}).get("architecture", "")
+    if model.head or not name or model.architecture.endswith(SMALL):
+        return ""
+    patches = getattr(model.network, "patch_embed", None)
+    size = f", img_size={model.size}, patch_size={patches.patch_size[0]}" if patches is not None else ""
+    return f'timm.create_model("{name}", num_classes={len(model.classes)}{size})'

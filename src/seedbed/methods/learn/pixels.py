@@ -26,7 +26,7 @@ def check_images(images: NDArray[Any]) -> None:
 
 def to_float(images: Images, size: int, device: torch.device) -> Tensor:
     """A batch as float NCHW in [0, 1] at `size` pixels, channels last in memory."""
-    batch = torch.from_numpy(np.ascontiguousarray(images)).to(device, non_blocking=True)
+    batch = torch.from_numpy(np.require(images, requirements=["C", "W"])).to(device, non_blocking=True)
     batch = batch.permute(0, 3, 1, 2).to(torch.float32).div_(255.0)
     return resize(batch, size)
 
