@@ -8,7 +8,7 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.flows.platform import Platform
-from seedbed.flows.training import problems_by_field, with_ranks
+from seedbed.flows.training import problems_by_field, refuse_gaps, with_ranks
 
 
 def test_several_machines_are_refused_in_a_sentence() -> None:
@@ -59,6 +59,16 @@ def test_one_class_is_enough_only_where_good_parts_alone_are_learnt(platform: Pl
     usual = {job.step: job for job in platform.models.train(data, by=SOLO)}
     assert good["sample-labels"].spec.params["least"] == 1
     assert "least" not in usual["sample-labels"].spec.params
+
+
+def test_classes_without_labels_are_named_before_anything_is_queued() -> None:
+    refuse_gaps({"rust": 3, "blight": 1}, "Leaves", "")
+    with pytest.raises(InvalidInput, match="2 of the 3 classes of 'Leaves' have no labels yet: rust, holes"):
+        refuse_gaps({"rust": 0, "blight": 1, "holes": 0}, "Leaves", "fixmatch")
+    with pytest.raises(InvalidInput, match="'Parts' has one class") as caught:
+        refuse_gaps({"good": 8}, "Parts", "")
+    assert "one-class" in caught.value.hint
+    refuse_gaps({"good": 8, "scratched": 0}, "Parts", "one-class")
 
 
 def test_a_wrong_setting_is_refused_before_anything_is_queued(platform: Platform, leaves: Path, truth: Path) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
 from seedbed.base.resources import Resources
 from seedbed.flows.steps.train import TrainParams, Unworkable
+from seedbed.methods.learn.settings import ONE_CLASS
 
 _BASE, _EACH = 1 << 30, 2 << 30  # memory of a training: its data, and every rank's own
 _CPUS = 2.0
@@ -26,6 +28,22 @@ def with_ranks(params: Mapping[str, Any], resources: Resources | None) -> tuple[
     asked = resources or UNSET
     cpus, memory = asked.cpus or max(_CPUS, float(ranks)), asked.memory or _BASE + ranks * _EACH
     return chosen, replace(asked, cpus=cpus, memory=memory)
+
+
+def refuse_gaps(labels: Mapping[str, int], name: str, algorithm: str) -> None:
+    """Every class of a project needs labels, and there must be two; one will do where good parts alone are learnt."""
+    if algorithm == ONE_CLASS:
+        return
+    if without := [klass for klass, count in labels.items() if not count]:
+        raise InvalidInput(
+            f"{len(without)} of the {len(labels)} classes of '{name}' have no labels yet: {', '.join(without[:10])}.",
+            hint="Label a few images of each, or take away what is not needed: seedbed projects remove-class.",
+        )
+    if len(labels) < 2:
+        raise InvalidInput(
+            f"'{name}' has one class; there must be at least 2 to tell apart.",
+            hint=f"Label images of another class, or use the algorithm '{ONE_CLASS}' where only good parts are known.",
+        )
 
 
 def problems_by_field(params: Mapping[str, Any]) -> dict[str, str]:

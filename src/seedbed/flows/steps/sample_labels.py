@@ -58,6 +58,11 @@ def sample_labels(data: DataSet, params: SampleLabelsParams, run: RunContext, tr
             hint="Label images of every class, or give them a folder each; one-class training needs one alone.",
         )
     test = _held_out(data, known, params, run.seed)
+    if not test:
+        raise InvalidInput(
+            f"None of the {len(known)} labels of '{data.name}' can be put aside for the test.",
+            hint="Give a class at least 2 labels, or put a larger share aside.",
+        )
     rest = {image: klass for image, klass in known.items() if image not in test}
     chosen = _few(rest, params.per_class, run.seed)
     files = data.files()

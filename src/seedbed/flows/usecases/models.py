@@ -23,7 +23,7 @@ from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.flows.recipes.recipe import Recipe, RecipeParams, in_a_name
-from seedbed.flows.training import with_ranks
+from seedbed.flows.training import refuse_gaps, with_ranks
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.pages import may_see
@@ -83,6 +83,7 @@ class Models:
             given, drafts = labels_ref, []
             if place and not labels_ref:
                 labels = self._projects.draft_labels(place.id, Path(folder), by=by)
+                refuse_gaps(self._projects.counts(place.id, by=by), place.name, str(params.get("algorithm", "")))
                 given, drafts = labels.uuid, [labels] if isinstance(labels, Draft) else []
             settings = {
                 "name": in_a_name(place.name if place else self._bundles.show(data, by=by).name),
