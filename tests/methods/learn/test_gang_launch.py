@@ -10,8 +10,9 @@ import pytest
 
 from seedbed.base.errors import Failed, InvalidInput, Unavailable
 from seedbed.base.run import FolderRun, Stopped
-from seedbed.methods.learn.launch import train_on_ranks
+from seedbed.methods.learn.launch import _file_of, train_on_ranks
 from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.trainer import train
 from tests.methods.learn.conftest import Task
 
 
@@ -120,3 +121,18 @@ def test_several_machines_are_refused(task: Task, tmp_path: Path) -> None:
 def test_settings_come_back_from_json_as_they_were(task: Task) -> None:
     settings = two_ranks(task, values=tuple(float(n) for n in range(len(task.classes))))
     assert TrainSettings.from_json(settings.to_json()) == settings
+
+
+def test_one_process_does_not_train_as_if_it_were_two(task: Task, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="ranks is 2, but 1 is here"):
+        train(task.images, task.few_labels(3), two_ranks(task), FolderRun(tmp_path))
+
+
+def test_a_mapped_file_is_handed_over_as_it_is(tmp_path: Path) -> None:
+    images = np.arange(4 * 8 * 8 * 3, dtype=np.uint8).reshape(4, 8, 8, 3)
+    np.save(tmp_path / "whole.npy", images)
+    mapped = np.load(tmp_path / "whole.npy", mmap_mode="r")
+    assert _file_of(mapped, tmp_path) == str(tmp_path / "whole.npy")
+    for part in (mapped[1:], mapped[::-1], mapped[[0, 1, 2, 3]], images):
+        assert _file_of(part, tmp_path) == str(tmp_path / "images.npy")
+        assert np.array_equal(np.load(tmp_path / "images.npy"), part)

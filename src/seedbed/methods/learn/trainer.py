@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from seedbed.assets.zoo.builder import Backbone, build_backbone
-from seedbed.base.errors import Conflict, Failed
+from seedbed.base.errors import Conflict, Failed, InvalidInput
 from seedbed.base.ids import digest_of, digest_of_bytes
 from seedbed.base.run import RunContext, Stopped
 from seedbed.methods.learn.algorithm import make_algorithm
@@ -83,6 +83,11 @@ def train(
     the answers on unlabelled images no longer change.
     """
     settings.check()
+    if settings.ranks != group.ranks:
+        raise InvalidInput(
+            f"ranks is {settings.ranks}, but {group.ranks} {'is' if group.ranks == 1 else 'are'} here.",
+            hint="seedbed.methods.learn.launch.train_on_ranks starts them.",
+        )
     check_task(images, labels, settings.classes)
     torch.backends.cudnn.benchmark = True  # batches have one shape
     with says_when_short(
