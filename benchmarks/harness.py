@@ -29,6 +29,7 @@ class Report:
     wants_real: bool = False
     note: str = ""
     origin: str = ""  # when and on what the rows were measured, where that was not this run
+    part: str = ""  # words that tell this section of RESULTS.md from others of the same benchmark
 
 
 def main(name: str, title: str, measure: Callable[[bool], Report], arguments: Sequence[str] | None = None) -> Report:
@@ -85,11 +86,12 @@ def keep(name: str, title: str, report: Report, results: Path = RESULTS) -> None
     about = ", ".join(f"{key} {value}" for key, value in machine().items())
     origin = report.origin or f"{datetime.now(UTC):%Y-%m-%d}, {about}"
     run = f"`python -m benchmarks.{name}`, {report.data} data; {origin}"
-    parts = [f"## {name}: {title}", run, table_of(report.rows), report.note, figures]
+    heading = f"## {name}{report.part and ' '}{report.part}:"
+    parts = [f"{heading} {title}", run, table_of(report.rows), report.note, figures]
     section = "\n\n".join(part for part in parts if part) + "\n"
     text = results.read_text() if results.exists() else "# Results\n\nThe last full run of each benchmark.\n"
     sections = re.split(r"(?m)^(?=## )", text)
-    others = [part.rstrip() + "\n" for part in sections[1:] if not part.startswith(f"## {name}:")]
+    others = [part.rstrip() + "\n" for part in sections[1:] if not part.startswith(heading)]
     results.write_text("\n".join([sections[0].rstrip() + "\n", *sorted([*others, section])]))
 
 

@@ -192,7 +192,7 @@ def on_gpu(quick: bool) -> harness.Report:
     }
     loaders = f"semilearn loads images with {3 * _workers(vit)} processes"
     about = f"{torch.cuda.get_device_name()}; {loaders}; Lite0 beside {_EAGER_LITE0:.0f} steps/s of a plain eager loop."
-    return harness.Report(figures, rows, note=_note(about))
+    return harness.Report(figures, rows, note=_note(about), part="on a GPU")
 
 
 def _vit_beside_semilearn(case: Case) -> tuple[list[dict[str, Any]], list[float], float]:

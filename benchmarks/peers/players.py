@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,6 +62,7 @@ class Player:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._pipe(self._process.stdout).close()
         self._said.close()
 
     @staticmethod
@@ -80,7 +82,9 @@ def compare(
     for _ in range(turns):
         for name, (player, _) in players.items():
             player.order(lead=lead, steps=steps)
-            best[name] = better(best.get(name), _lap(player.answer()))
+            lap = _lap(player.answer())
+            print(f"{name}: {lap.steps_per_s:.3g} steps/s", file=sys.stderr, flush=True)
+            best[name] = better(best.get(name), lap)
     return best
 
 
