@@ -78,6 +78,7 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     form.get_by_text("Advanced").click()
     form.get_by_label("Steps", exact=True).fill("0")
     form.get_by_label("Share for the test").fill("3")
+    form.get_by_label("Values of ordered classes").fill("few, many")
     form.get_by_label("Other settings").fill("treshold=0.8")
     form.get_by_role("button", name="Train with 30 labels").click()
     field = form.locator(".choice", has=form.get_by_label("Steps", exact=True))
@@ -85,6 +86,7 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     expect(form.locator(".choice", has=form.get_by_label("Other settings")).locator(".wrong")).to_contain_text(
         "Did you mean 'threshold'?"
     )
+    expect(form.get_by_text("values is 'few, many'; it takes numbers")).to_be_visible()
     expect(form.get_by_text("The share is 3; it must lie between 0 and 1.")).to_be_visible()
     form.set_viewport_size(PHONE)  # type: ignore[arg-type]
     form.wait_for_timeout(100)

@@ -8,7 +8,7 @@ from nicegui import ui
 from nicegui.element import Element
 
 from seedbed.assets.access.roles import Identity
-from seedbed.base.errors import SeedbedError
+from seedbed.base.errors import InvalidInput, SeedbedError
 from seedbed.base.resources import Resources
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, button, card, path, words
@@ -38,6 +38,9 @@ _APART = {  # what is no setting of the method -> what it is called, its default
     "gpus": ("GPUs", 0),
     "seed": ("Seed", 0),
 }
+
+
+_READERS: dict[str, Callable[[str], Any]] = {"values": read_values, "options": read_others}
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class TrainForm:
         self._visit = visit
         self._task = task
         self._fields: dict[str, Field] = {}
+        self._starting = False
 
     def build(self) -> None:
         """A sentence, the button, the fold."""
@@ -134,24 +138,40 @@ class TrainForm:
 
     async def _start(self) -> None:
         """Everything wrong is told at once, by its field; what is right is queued, and its page opened."""
+        if self._starting:
+            return  # a second click while the first is being answered
+        self._starting = True
         self._tell({})
         try:
-            params = settings_from(*self._chosen())
-            if wrong := problems_by_field(params) | self._problems_apart():
-                self._tell(wrong)
-                return
-            jobs = await self._visit.ask(self._train, params)
+            written, wrong = self._written()
+            params = settings_from(written["options"], self._chosen(written["values"]))
+            wrong |= problems_by_field(params) | self._problems_apart() | wrong
+            jobs = [] if wrong else await self._visit.ask(self._train, params)
         except SeedbedError as error:
-            self._tell({"": str(error)})
-            return
-        ui.navigate.to(path("jobs", next(job.id for job in jobs if job.step == "train")))
+            wrong = {"": str(error)}
+        finally:
+            self._starting = False
+        if wrong:
+            self._tell(wrong)
+        else:
+            ui.navigate.to(path("jobs", next(job.id for job in jobs if job.step == "train")))
 
-    def _chosen(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        values = {name: self._fields[name].value() for name in ("algorithm", "start", *_CHOICES, *_NUMBERS)}
-        named = {name: value for name, value in values.items() if value != getattr(_DEFAULTS, name)}
-        if written := str(self._fields["values"].value()).strip():
-            named["values"] = read_values(written)
-        return read_others(str(self._fields["options"].value())), named
+    def _written(self) -> tuple[dict[str, Any], dict[str, str]]:
+        """What was written freely, read; and what cannot be read, by field."""
+        read, wrong = {}, {}
+        for name, reader in _READERS.items():
+            text = str(self._fields[name].value()).strip()
+            try:
+                read[name] = reader(text) if text else {}
+            except InvalidInput as error:
+                read[name], wrong[name] = {}, f"{error.message} {error.hint}"
+        return read, wrong
+
+    def _chosen(self, values: Any) -> dict[str, Any]:
+        """The settings that differ from their defaults."""
+        given = {name: self._fields[name].value() for name in ("algorithm", "start", *_CHOICES, *_NUMBERS)}
+        named = {name: value for name, value in given.items() if value != getattr(_DEFAULTS, name)}
+        return {**named, "values": values} if values else named
 
     def _problems_apart(self) -> dict[str, str]:
         share = self._fields["test_share"].value()
