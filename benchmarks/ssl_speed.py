@@ -65,7 +65,7 @@ class Case:
 
 
 CPU = Case("vit_tiny", 32, 8, 8, warm=2, turn=5, turns=5, net="vit_tiny_patch2_32")
-CPU_QUICK = replace(CPU, warm=1, turn=1, turns=3)
+CPU_QUICK = replace(CPU, warm=1, turn=1, turns=2)
 GPU = Case(
     "vit_small_patch16_224",
     96,
