@@ -3,9 +3,8 @@ import zipfile
 
 import numpy as np
 import pytest
-from PIL import Image
-
 from benchmarks.few_labels import Rows, available, choose, interval, load_set
+from PIL import Image
 
 
 @pytest.fixture
