@@ -35,11 +35,11 @@ def half_precision(precision: str, device: torch.device) -> bool:
     return device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0)
 
 
-def compiles(choice: str, steps: int, device: torch.device) -> bool:
-    """Whether a network is compiled: 'auto' is yes on a GPU when so many steps win back the minute that it takes."""
+def compiles(choice: str, steps: int, ranks: int, device: torch.device) -> bool:
+    """Whether a network is compiled: 'auto' is yes on a GPU alone when the steps win back the minute that it takes."""
     if choice != "auto":
         return choice == "always"
-    return device.type == "cuda" and steps >= _WORTH_COMPILING
+    return device.type == "cuda" and ranks == 1 and steps >= _WORTH_COMPILING
 
 
 def memory_used(device: torch.device) -> dict[str, float]:

@@ -57,7 +57,7 @@ class Learner:
             fold_norms(network, settings.size)
         self._trained: Forward = group.wrap(self.network)
         self._teacher: Forward = self.average.network
-        if compiles(settings.compile, steps, device):
+        if compiles(settings.compile, steps, group.ranks, device):
             self._trained, self._teacher = (
                 torch.compile(network, dynamic=False) for network in (self._trained, self._teacher)
             )
