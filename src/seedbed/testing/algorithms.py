@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from seedbed.methods.learn.algorithm import Algorithm, Batch, Outcome
 from seedbed.methods.learn.draws import Key
 from seedbed.methods.learn.group import Group, own_slice
-from seedbed.methods.learn.task import Task, nearness_of
+from seedbed.methods.learn.task import Task, borders_of
 
 Maker = Callable[[Task], Algorithm]  # a task to an algorithm
 
@@ -137,10 +137,10 @@ def check_ranks_do_what_one_does(make: Maker) -> None:
 def check_weighted_and_ordered_classes_count(make: Maker) -> None:
     """Weights of classes, and answers that are nearly right, change the loss and leave it finite."""
     plain = _outcome(make(_TASK), 0).loss
-    weights, nearness = torch.tensor([0.5, 1.0, 3.0]), nearness_of([0.0, 1.0, 2.0], width=0.5)
+    weights, borders = torch.tensor([0.5, 1.0, 3.0]), borders_of([0.0, 1.0, 2.0], weight=0.5)
     for name, task in {
         "weights": replace(_TASK, weights=weights),
-        "nearness": replace(_TASK, nearness=nearness),
+        "borders": replace(_TASK, borders=borders),
     }.items():
         loss = _outcome(make(task), 0).loss
         assert bool(torch.isfinite(loss)), f"the loss is {loss} with the task's {name}"

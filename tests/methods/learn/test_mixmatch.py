@@ -6,7 +6,7 @@ import torch
 
 from seedbed.methods.learn.algorithms.mixmatch import MixMatch, beta_draws
 from seedbed.methods.learn.draws import Key
-from seedbed.methods.learn.task import Task, nearness_of
+from seedbed.methods.learn.task import Task, borders_of
 from tests.methods.learn.cases import identity, logits_of, mixed
 
 TWO = Task(classes=2, images=10)
@@ -87,7 +87,7 @@ def test_partners_change_from_step_to_step():
 
 
 @pytest.mark.parametrize(
-    "task", [replace(TWO, weights=torch.tensor([0.5, 2.0])), replace(TWO, nearness=nearness_of([0.0, 10.0], 0.5))]
+    "task", [replace(TWO, weights=torch.tensor([0.5, 2.0])), replace(TWO, borders=borders_of([0.0, 10.0], 0.5))]
 )
 def test_labels_that_are_not_mixed_cost_what_the_task_says(task):
     outcome = MixMatch(task, alpha=UNMIXED).loss(identity, mixed(LABELLED, [0, 1], FIRST, SECOND))

@@ -28,7 +28,7 @@ class TrainSettings:
 
     classes: tuple[str, ...] = ()  # names, in the order of the labels' numbers
     values: tuple[float, ...] = ()  # of ordered classes, such as percentages; none: the classes have no order
-    nearness: float = 0.5  # of ordered classes: how much of an answer may fall on neighbours, in mean gaps
+    nearness: float = 1.0  # of ordered classes: weight of how far an answer is off, beside whether it is right
     balance: Literal["auto", "none", "weights"] = "auto"  # auto: weights where one class has twice another's labels
     start: str = "efficientnet_lite0.imagenet"  # a card's name or a timm name
     weights: Literal["pretrained", "none"] = "pretrained"

@@ -20,8 +20,8 @@ class Task:
     """The classes, the images, and the loss of an answer.
 
     `images` is how many images there are: their numbers in a batch's key lie below it. `weights` are the classes'
-    weights in the loss of given labels (none: all alike). `nearness` holds, per class, the answer that is wanted when
-    the truth is that class: None for the class alone; rows that also give neighbours a share for ordered classes.
+    weights in the loss of given labels (none: all alike). `borders` are there for ordered classes: what it costs to put
+    an image on the wrong side of each border between neighbouring classes, beside not naming its class.
     State that an algorithm keeps lives on `device`. `held_out` of the images are never in a batch.
     """
 
@@ -29,14 +29,29 @@ class Task:
     images: int = 0
     device: torch.device = CPU
     weights: Tensor | None = None
-    nearness: Tensor | None = None
+    borders: Tensor | None = None
     held_out: int = 0
 
     def loss_each(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss of every image for a class number each."""
-        if self.nearness is None:
-            return functional.cross_entropy(logits, labels, reduction="none")
-        return functional.cross_entropy(logits, self.nearness[labels], reduction="none")
+        each = functional.cross_entropy(logits, labels, reduction="none")
+        if self.borders is None:
+            return each
+        beyond = torch.arange(self.classes - 1, device=labels.device) >= labels[:, None]
+        return each + self._off(logits, beyond.to(logits.dtype), self.borders)
+
+    def loss_toward(self, logits: Tensor, answers: Tensor) -> Tensor:
+        """The loss of every image for a share of each class."""
+        each = functional.cross_entropy(logits, answers, reduction="none")
+        if self.borders is None:
+            return each
+        return each + self._off(logits, answers.cumsum(dim=1)[:, :-1], self.borders)
+
+    @staticmethod
+    def _off(logits: Tensor, below: Tensor, borders: Tensor) -> Tensor:
+        """The ranked probability score: how far the probability of lying below each border is from the truth."""
+        said = logits.softmax(dim=1).cumsum(dim=1)[:, :-1]
+        return ((said - below).square() * borders).sum(dim=1)
 
     def loss_given(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The mean loss on labels that people gave, with the classes' weights."""
@@ -44,16 +59,14 @@ class Task:
         return (each if self.weights is None else each * self.weights[labels]).mean()
 
 
-def nearness_of(values: Sequence[float], width: float) -> Tensor:
-    """Wanted answers for ordered classes: shares fall off with the distance between the classes' values.
+def borders_of(values: Sequence[float], weight: float) -> Tensor:
+    """What the borders between ordered classes cost: the gap between their values, with a mean of `weight`.
 
-    Rows are softmax(-distance / width), with distances relative to the mean gap of neighbouring values; as the width
-    goes to 0 only the class itself is wanted.
+    Answers far from the truth cross many borders and wide ones. The score is proper, so that a model is still asked
+    to be sure of what is clear, as confidence thresholds need.
     """
-    places = torch.tensor(values, dtype=torch.float32)
-    gap = (places.max() - places.min()) / max(len(values) - 1, 1)
-    distance = (places[:, None] - places[None]).abs() / gap
-    return torch.softmax(-distance / width, dim=1)
+    gaps = torch.tensor(values, dtype=torch.float32).diff()
+    return weight * gaps / gaps.mean()
 
 
 def balancing_weights(counts: Sequence[int]) -> Tensor:
@@ -67,5 +80,5 @@ def make_task(labels: NDArray[np.integer], settings: TrainSettings, device: torc
     counts = np.bincount(labels[labels >= 0], minlength=len(settings.classes))
     uneven = settings.balance == "auto" and counts.max() > _UNEVEN * counts.min()
     weights = balancing_weights(counts.tolist()).to(device) if uneven or settings.balance == "weights" else None
-    nearness = nearness_of(settings.values, settings.nearness).to(device) if settings.values else None
-    return Task(len(settings.classes), len(labels), device, weights, nearness, held_out)
+    borders = borders_of(settings.values, settings.nearness).to(device) if settings.values else None
+    return Task(len(settings.classes), len(labels), device, weights, borders, held_out)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from seedbed.methods.learn.algorithm import Batch, Forward, Keeping, Outcome, Views, mean_of, outcome_of
 from seedbed.methods.learn.algorithms.parts import named, to_sum_1
@@ -32,7 +31,7 @@ class MixMatch(Keeping):
     def loss(self, model: Forward, batch: Batch) -> Outcome:
         images = (batch.labelled[0], *batch.unlabelled)
         guess = self._guess(model, batch.unlabelled)
-        answers = (self._wanted(batch.labels), *(guess for _ in batch.unlabelled))
+        answers = (named(batch.labels, self.task.classes), *(guess for _ in batch.unlabelled))
         mixed_images, mixed_answers = self._mixed(batch, images, answers)
         logits = model(mixed_images)
         count = len(batch.labels)
@@ -49,10 +48,6 @@ class MixMatch(Keeping):
         mean = torch.stack(probabilities.chunk(len(views))).mean(dim=0)
         return to_sum_1(mean ** (1 / self.temperature))
 
-    def _wanted(self, labels: Tensor) -> Tensor:
-        """The answers that labels ask for."""
-        return named(labels, self.task.classes) if self.task.nearness is None else self.task.nearness[labels]
-
     def _mixed(self, batch: Batch, images: tuple[Tensor, ...], answers: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
         """Images and answers, each mixed with those of a partner from the global batch."""
         keys = (batch.labelled_key, *(batch.key for _ in batch.unlabelled))
@@ -66,7 +61,7 @@ class MixMatch(Keeping):
 
     def _labelled(self, logits: Tensor, answers: Tensor, labels: Tensor) -> Tensor:
         """As the task's loss of given labels, for mixed ones; an image counts with the weight of its own class."""
-        each = functional.cross_entropy(logits, answers, reduction="none")
+        each = self.task.loss_toward(logits, answers)
         return (each if self.task.weights is None else each * self.task.weights[labels]).mean()
 
 
