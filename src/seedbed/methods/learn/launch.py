@@ -122,7 +122,12 @@ class Relay:
 
 def _link(source: Path, place: Path) -> None:
     for path in source.iterdir():
-        os.link(path, place / path.name)
+        try:
+            os.link(path, place / path.name)
+        except FileNotFoundError:
+            raise
+        except OSError:  # a file system without links
+            shutil.copyfile(path, place / path.name)
 
 
 def _command(settings: TrainSettings, folder: Path) -> list[str]:
@@ -138,7 +143,8 @@ def _command(settings: TrainSettings, folder: Path) -> list[str]:
 
 def _environment(settings: TrainSettings) -> dict[str, str]:
     """This process's, with its threads shared out."""
-    own = int(os.environ.get(_THREADS[0], "0")) or len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    own = int(os.environ.get(_THREADS[0], "0")) or cores
     threads = dict.fromkeys(_THREADS, str(max(1, own // settings.ranks)))
     # NCCL's own watch cannot look on while a step is recorded; torchrun ends the others all the same when a rank dies
     unwatched = {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "0"} if settings.record == "always" else {}

@@ -118,11 +118,12 @@ def read_trained(folder: Path, *, device: str) -> Trained:
 def _explain(folder: Path, error: Exception) -> None:
     traceback.print_exc()
     known = isinstance(error, SeedbedError)
+    told = error if isinstance(error, SeedbedError) else SeedbedError(f"{type(error).__name__}: {error}")
     facts = {
-        "code": error.code if isinstance(error, SeedbedError) else "error",
-        "message": error.message if isinstance(error, SeedbedError) else f"{type(error).__name__}: {error}",
-        "hint": error.hint if isinstance(error, SeedbedError) else "",
-        "problems": list(error.problems) if isinstance(error, SeedbedError) else [],
+        "code": told.code,
+        "message": told.message,
+        "hint": told.hint,
+        "problems": list(told.problems),
         "parted": not known and _parted(error),
         "at": time.time(),
     }
