@@ -62,13 +62,13 @@ def _ask(*, quick: bool) -> dict[str, Any]:
     """What the ranks are to find out; the quick run has smaller images and fewer steps."""
     common: dict[str, Any] = {"classes": ("a", "b", "c", "d"), "start": "vit_tiny", "weights": "none"}
     common |= {"size": 8 if quick else 32, "learning_rate": 1e-4, "held_out": 0.0, "device": "cpu"}
-    compared = TrainSettings(**common, steps=2 if quick else 4, labelled_batch=8, unlabelled_batch=8)
+    compared = TrainSettings(**common, steps=2 if quick else 3, labelled_batch=8, unlabelled_batch=8)
     timed = TrainSettings(**common, algorithm="freematch", steps=1000)
     return {
         "compared": compared.to_json(),
         "timed": timed.to_json(),
         "batches": BATCHES,
-        "pace": {"laps": 2 if quick else 3, "steps": 1},
+        "pace": {"laps": 2, "steps": 1},
     }
 
 
