@@ -26,12 +26,10 @@ View = Literal["weak", "strong"]
 
 def augment(images: Tensor, view: View, key: Key, strength: Strength, *, place: int = 0) -> Tensor:
     """One random view of each image; views of another `place` have draws of their own."""
-    name = f"{view} {place}"
+    name, turn = f"{view} {place}", float(strength.turn)
     if view == "weak":
-        return _warp(images, key, name, shift=strength.shift, turn=strength.turn, zoom=strength.zoom, shear=0.0)
-    warped = _warp(
-        images, key, name, shift=strength.shift, turn=strength.turn, zoom=strength.strong_zoom, shear=strength.shear
-    )
+        return _warp(images, key, name, shift=strength.shift, turn=turn, zoom=strength.zoom, shear=0.0)
+    warped = _warp(images, key, name, shift=strength.shift, turn=turn, zoom=strength.strong_zoom, shear=strength.shear)
     return _cutout(_colour(warped, key, name, strength.operations), key, name, strength.cutout)
 
 

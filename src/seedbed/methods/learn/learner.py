@@ -46,6 +46,7 @@ class Learner:
         self.network = backbone.network.to(device=device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average = Average(self.network, settings.ema)
         self.algorithm = algorithm
+        self.strength = settings.augment
         self._preprocessing = backbone.preprocessing
         self._labels = labels.to(device)
         self._settings, self._steps, self._rate, self._seed = settings, steps, rate, seed
@@ -114,9 +115,8 @@ class Learner:
     def _seen(self, pixels: Tensor, views: tuple[View, ...], key: Key) -> tuple[Tensor, ...]:
         images = pixels.to(torch.float32) / 255
         places = [views[:place].count(view) for place, view in enumerate(views)]
-        strength = self._settings.augment
         return tuple(
-            self._normal(augment(images, view, key, strength, place=place))
+            self._normal(augment(images, view, key, self.strength, place=place))
             for view, place in zip(views, places, strict=True)
         )
 

@@ -14,7 +14,7 @@ class Strength:
     """How far augmentation goes."""
 
     shift: float = 0.125  # weak: share of the side
-    turn: float = 180.0  # both, in degrees: leaves, insects and cells have no upright
+    turn: float | Literal["auto"] = "auto"  # both, in degrees; auto: 20 where the images have an upright, else 180
     zoom: float = 0.1  # weak: relative
     operations: int = 3  # strong: how many of the colour operations an image gets
     strong_zoom: float = 0.3

@@ -31,12 +31,20 @@ def features_of(network: Any, images: Tensor) -> Tensor:
     return features
 
 
+def standardised(
+    features: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], float]]:
+    """Features around 0 with a deviation of 1 on average, and what was taken from and divided by."""
+    centre, scale = features.mean(axis=0), float(features.std(axis=0).mean()) + 1e-6
+    return (features - centre) / scale, (centre, scale)
+
+
 def _regress(
     features: NDArray[np.float64], labels: NDArray[np.int64], strength: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weights and biases of each class on the raw features."""
-    centre, scale = features.mean(axis=0), float(features.std(axis=0).mean()) + 1e-6
-    fitted = LogisticRegression(C=strength, max_iter=1000).fit((features - centre) / scale, labels)
+    standard, (centre, scale) = standardised(features)
+    fitted = LogisticRegression(C=strength, max_iter=1000).fit(standard, labels)
     weight, bias = fitted.coef_ / scale, fitted.intercept_
     if len(weight) == 1:  # two classes: scikit-learn gives the second one's logit alone
         weight, bias = np.concatenate([-weight / 2, weight / 2]), np.concatenate([-bias / 2, bias / 2])

@@ -17,7 +17,7 @@ from seedbed.base.ids import digest_of, digest_of_bytes
 from seedbed.base.run import RunContext, Stopped
 from seedbed.methods.learn.algorithm import make_algorithm
 from seedbed.methods.learn.calibrate import fit_temperature
-from seedbed.methods.learn.devices import choose_device, memory_used
+from seedbed.methods.learn.devices import choose_device, compiles, memory_used
 from seedbed.methods.learn.draws import order
 from seedbed.methods.learn.feed import Feed
 from seedbed.methods.learn.folding import unfold_norms
@@ -30,6 +30,7 @@ from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.shortage import says_when_short
 from seedbed.methods.learn.start import fit_head
 from seedbed.methods.learn.task import make_task
+from seedbed.methods.learn.upright import SAMPLE, SLANTED, largest_turn
 
 _PROGRESS = "progress.json"
 _SETTLED = 0.995  # share of unchanged answers at which a model counts as settled
@@ -59,6 +60,7 @@ class Progress:
     best_score: float = -1.0
     waited: int = 0  # evaluations since something happened
     finished: bool = False
+    turn: float = 0.0  # degrees by which images are turned at most
     metrics: dict[str, float] = field(default_factory=dict)  # of the kept weights
     curve: list[dict[str, float]] = field(default_factory=list)  # of every evaluation
     fingerprint: str = ""
@@ -89,7 +91,6 @@ def train(
             hint="seedbed.methods.learn.launch.train_on_ranks starts them.",
         )
     check_task(images, labels, settings.classes)
-    torch.backends.cudnn.benchmark = True  # batches have one shape
     with says_when_short(
         choose_device(settings.device),
         f"a step of {settings.labelled_batch} labelled and {settings.unlabelled_batch} unlabelled images of "
@@ -273,11 +274,25 @@ class TrainingRun:
         self._pool.settle()
         if self._run.resume is not None:
             return self._resume(self._run.resume)
+        torch.backends.cudnn.benchmark = compiles(self._settings.compile, self._steps, self._group.ranks, self.device)
         if self._settings.head_start and self._settings.weights == "pretrained":
             if self._group.rank == 0:
                 self._fit_head()
             self._group.align(self.learner.tensors().values())
-        return None
+        return self._turn_by(self._largest_turn())
+
+    def _largest_turn(self) -> float:
+        if self._settings.augment.turn != "auto":
+            return float(self._settings.augment.turn)
+        if self._settings.weights != "pretrained":
+            return SLANTED
+        shuffled = order(self._run.seed, 0, len(self._parts.unlabelled), "upright")[:SAMPLE]
+        pixels = self._pool.take(self._parts.unlabelled[shuffled])
+        return largest_turn(self.learner.network, pixels, self.learner.plain)
+
+    def _turn_by(self, degrees: float) -> None:
+        self._progress.turn = degrees
+        self.learner.strength = replace(self._settings.augment, turn=degrees)
 
     def _fit_head(self) -> None:
         labelled, network = self._parts.labelled, self.learner.network
@@ -299,6 +314,7 @@ class TrainingRun:
         prefix = "kept."
         self._kept = {name[len(prefix) :]: value for name, value in tensors.items() if name.startswith(prefix)}
         self._progress = progress
+        self._turn_by(progress.turn)
 
 
 def _backbone(settings: TrainSettings, seed: int) -> Backbone:

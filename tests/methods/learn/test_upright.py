@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+import torch
+
+from seedbed.assets.data.synthetic import draw_leaves
+from seedbed.assets.zoo.builder import build_backbone
+from seedbed.methods.learn.pixels import normalise
+from seedbed.methods.learn.upright import SLANTED, TURNED, largest_turn, told_turns
+
+BACKBONE = build_backbone("efficientnet_lite0.imagenet", 2)
+
+
+def plain(pixels: torch.Tensor) -> torch.Tensor:
+    return normalise(pixels.float() / 255, BACKBONE.preprocessing)
+
+
+@pytest.fixture(scope="module")
+def leaves() -> torch.Tensor:
+    images, _, _ = draw_leaves(16, seed=0, size=48)
+    return torch.from_numpy(np.ascontiguousarray(images[np.random.default_rng(0).permutation(len(images))]))
+
+
+def test_images_turned_at_random_have_no_upright(leaves):
+    turns = np.random.default_rng(1).integers(0, 4, len(leaves))
+    turned = torch.stack([torch.rot90(leaf, int(turn), (0, 1)) for leaf, turn in zip(leaves, turns, strict=True)])
+    assert told_turns(BACKBONE.network.eval(), turned.permute(0, 3, 1, 2), plain) < 0.35
+    assert largest_turn(BACKBONE.network, turned.permute(0, 3, 1, 2), plain) == TURNED
+
+
+def test_images_that_are_darker_below_have_one(leaves):
+    shade = torch.linspace(1, 0.3, leaves.shape[1])[None, :, None, None]
+    shaded = (leaves * shade).to(torch.uint8).permute(0, 3, 1, 2)
+    assert told_turns(BACKBONE.network.eval(), shaded, plain) > 0.6
+    assert largest_turn(BACKBONE.network, shaded, plain) == SLANTED
+
+
+def test_too_few_images_are_not_turned_far(leaves):
+    assert largest_turn(BACKBONE.network, leaves[:4].permute(0, 3, 1, 2), plain) == SLANTED
