@@ -9,7 +9,22 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColum
 from seedbed.faces.client.results import Job
 
 
-class Bars:
+class _Drawn:
+    """Bars that are drawn for the length of a block."""
+
+    _progress: Progress
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+
+class Bars(_Drawn):
     """Shows jobs as they move; without a terminal, a line whenever the state of one changes."""
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -26,15 +41,6 @@ class Bars:
             console=console,
             disable=not console.is_terminal,
         )
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
 
     def show(self, job: Job) -> None:
         """Show a job as it stands now."""
@@ -64,7 +70,7 @@ class Bars:
             )
 
 
-class Download:
+class Download(_Drawn):
     """One bar for all bytes that are fetched; nothing without a terminal."""
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
@@ -78,15 +84,6 @@ class Download:
             disable=not console.is_terminal,
         )
         self._task = self._progress.add_task("", total=max(total, 1))
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
 
     def file(self, name: str) -> None:
         """Say which file comes now."""
