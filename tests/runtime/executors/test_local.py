@@ -114,13 +114,13 @@ children = []
 for _ in range(3):
     pid = os.fork()
     if not pid:
-        time.sleep(2); sum(block[::4096]); os._exit(0)
+        time.sleep(1); sum(block[::4096]); os._exit(0)
     children.append(pid)
 for pid in children: os.waitpid(pid, 0)
 """
     handle = executor.start(attempt(tmp_path / "a", shares, executor=executor, memory=180 << 20))
     assert wait_until_ended(executor, handle) == Exited(0)
-    splits = shares.replace("time.sleep(2);", "block = bytearray(os.urandom(60 << 20)); time.sleep(20);")
+    splits = shares.replace("time.sleep(1);", "block = bytearray(os.urandom(60 << 20)); time.sleep(20);")
     handle = executor.start(attempt(tmp_path / "b", splits, executor=executor, memory=180 << 20))
     status = wait_until_ended(executor, handle)
     assert isinstance(status, Exited) and "180 MiB" in status.reason
@@ -272,7 +272,7 @@ def test_no_zombies_are_left(executor: LocalExecutor, tmp_path: Path) -> None:
 def test_of_a_log_beyond_its_limit_the_beginning_and_the_end_are_kept(tmp_path: Path) -> None:
     limit, lines = 100_000, 40_000
     executor = LocalExecutor(cpus=8, memory=8 << 30, gpus=0, log_limit=limit)
-    code = f"import time\nfor n in range({lines}):\n    print('line', n, flush=True)\n    n % 5000 or time.sleep(0.4)"
+    code = f"import time\nfor n in range({lines}):\n    print('line', n, flush=True)\n    n % 10000 or time.sleep(0.5)"
     handle = executor.start(attempt(tmp_path / "a", code, executor=executor))
     followed, offset = b"", 0
     while not isinstance(executor.poll(handle), Exited):  # somebody who reads along, piece by piece
