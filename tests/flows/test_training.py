@@ -8,7 +8,9 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.flows.platform import Platform
-from seedbed.flows.training import problems_by_field, refuse_gaps, with_ranks
+from seedbed.flows.training import problems_by_field, refuse_gaps, with_a_gpu, with_habits, with_ranks
+from seedbed.methods.learn.settings import ON_A_GPU
+from seedbed.runtime.executors.protocol import Node
 
 
 def test_several_machines_are_refused_in_a_sentence() -> None:
@@ -22,6 +24,17 @@ def test_as_many_ranks_as_gpus_unless_somebody_says_otherwise() -> None:
     assert params == {"steps": 9, "ranks": 4}
     assert room == Resources(cpus=4, memory=9 << 30, gpus=4)
     assert with_ranks({"ranks": 2}, four)[0] == {"ranks": 2}
+
+
+def test_a_gpu_is_used_where_there_is_one_and_gets_larger_images_unless_somebody_says_otherwise() -> None:
+    plain, rich = Node("a", Resources(cpus=4, memory=9)), Node("b", Resources(cpus=4, memory=9, gpus=2))
+    assert with_a_gpu(None, [plain]) is None
+    one = with_a_gpu(None, [plain, rich])
+    assert one is not None and one.gpus == 1
+    none = Resources(cpus=1, memory=0)
+    assert with_a_gpu(none, [rich]) == none
+    assert with_habits({"steps": 9}, one) == {**ON_A_GPU, "steps": 9}
+    assert with_habits({"steps": 9}, none) == {"steps": 9}
 
 
 def test_ranks_on_a_cpu_get_a_core_each_and_one_rank_what_the_step_asks_for() -> None:

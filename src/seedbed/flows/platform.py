@@ -80,7 +80,15 @@ class Platform:
         self.jobs = Jobs(self.queue, checker, self.executor, self.audit)
         self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects)
         pixels = settings.image_pixel_limit
-        self.models = Models(self.bundles, self.jobs, self.projects, self.store, roots, pixel_limit=pixels)
+        self.models = Models(
+            self.bundles,
+            self.jobs,
+            self.projects,
+            self.store,
+            roots,
+            nodes=self.executor.nodes,
+            pixel_limit=pixels,
+        )
         self.backup = Backup(self.store, self.audit)
 
     @classmethod

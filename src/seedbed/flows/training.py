@@ -1,6 +1,6 @@
 """What can be chosen for a training, and what is wrong with a choice, before anything runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +10,24 @@ from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
 from seedbed.base.resources import Resources
 from seedbed.flows.steps.train import TrainParams, Unworkable
-from seedbed.methods.learn.settings import ONE_CLASS
+from seedbed.methods.learn.settings import ON_A_GPU, ONE_CLASS
+from seedbed.runtime.executors.protocol import Node
 
 _BASE, _EACH = 1 << 30, 2 << 30  # memory of a training: its data, and every rank's own
 _CPUS = 2.0
 UNSET = Resources(cpus=0.0, memory=0)
+
+
+def with_habits(params: Mapping[str, Any], resources: Resources | None) -> dict[str, Any]:
+    """Larger images, batches and more steps on GPUs, where nothing else is said."""
+    return {**ON_A_GPU, **params} if resources and resources.gpus else dict(params)
+
+
+def with_a_gpu(resources: Resources | None, nodes: Sequence[Node]) -> Resources | None:
+    """One GPU, where there is one and nobody said what is needed."""
+    if resources is None and any(node.capacity.gpus for node in nodes):
+        return replace(UNSET, gpus=1)
+    return resources
 
 
 def with_ranks(params: Mapping[str, Any], resources: Resources | None) -> tuple[dict[str, Any], Resources | None]:

@@ -23,11 +23,12 @@ from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.flows.recipes.recipe import Recipe, RecipeParams, in_a_name
-from seedbed.flows.training import refuse_gaps, with_ranks
+from seedbed.flows.training import refuse_gaps, with_a_gpu, with_habits, with_ranks
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.pages import may_see
 from seedbed.flows.usecases.projects import Projects
+from seedbed.runtime.executors.protocol import Node
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
@@ -40,13 +41,22 @@ class Models:
     """What people do with models."""
 
     def __init__(
-        self, bundles: Bundles, jobs: Jobs, projects: Projects, store: Store, roots: Roots, *, pixel_limit: int
+        self,
+        bundles: Bundles,
+        jobs: Jobs,
+        projects: Projects,
+        store: Store,
+        roots: Roots,
+        *,
+        nodes: Callable[[], Sequence[Node]],
+        pixel_limit: int,
     ) -> None:
         self._bundles = bundles
         self._jobs = jobs
         self._projects = projects
         self._store = store
         self._roots = roots
+        self._nodes = nodes
         self._pixel_limit = pixel_limit
         self._open = lru_cache(maxsize=_OPEN_MODELS)(_open_model)
 
@@ -71,9 +81,11 @@ class Models:
 
         A share of the labels is held out for the test and not used in training; with `group`, the images of one group
         (a column of the data set, such as the plant) all stay on one side; with `folds`, the part number `fold`. Of
-        the rest all are used, or `labels_per_class`. Resources with several GPUs train with as many ranks.
+        the rest all are used, or `labels_per_class`. Where nothing is said and there is a GPU, it is used; resources
+        with several GPUs train with as many ranks.
         """
-        params, resources = with_ranks(params or {}, resources)
+        resources = with_a_gpu(resources, self._nodes())
+        params, resources = with_ranks(with_habits(params or {}, resources), resources)
         place = self._projects.get(project, by=by) if project else None
         by.require(Role.TRAINER, place.id if place else "")
         data = data_ref or (place.data if place else "")
