@@ -30,7 +30,7 @@ from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.shortage import says_when_short
 from seedbed.methods.learn.start import fit_head
 from seedbed.methods.learn.task import make_task
-from seedbed.methods.learn.upright import SAMPLE, SLANTED, largest_turn
+from seedbed.methods.learn.upright import SAMPLE, SLANTED, largest_turn, told_turns
 
 _PROGRESS = "progress.json"
 _SETTLED = 0.995  # share of unchanged answers at which a model counts as settled
@@ -288,7 +288,8 @@ class TrainingRun:
             return SLANTED
         shuffled = order(self._run.seed, 0, len(self._parts.unlabelled), "upright")[:SAMPLE]
         pixels = self._pool.take(self._parts.unlabelled[shuffled])
-        return largest_turn(self.learner.network, pixels, self.learner.plain)
+        told = torch.tensor(told_turns(self.learner.network, pixels, self.learner.plain), device=self.device)
+        return largest_turn(float(self._group.mean(told)))
 
     def _turn_by(self, degrees: float) -> None:
         self._progress.turn = degrees

@@ -20,13 +20,17 @@ TURNED, SLANTED = 180.0, 20.0  # degrees by which images without and with an upr
 _TOLD = 0.35  # share of quarter turns named rightly from which on there is an upright; 0.25 is guessing
 
 
-def largest_turn(network: torch.nn.Module, images: Tensor, plain: Callable[[Tensor], Tensor]) -> float:
-    """The degrees by which these images (uint8, square) may be turned; `plain` makes them what the network takes."""
-    return TURNED if told_turns(network, images, plain) < _TOLD else SLANTED
+def largest_turn(told: float) -> float:
+    """The degrees by which images may be turned, of the share of quarter turns that can be told."""
+    return TURNED if told < _TOLD else SLANTED
 
 
 def told_turns(network: torch.nn.Module, images: Tensor, plain: Callable[[Tensor], Tensor]) -> float:
-    """The share of quarter turns that are named rightly, on the half of the images that was not learnt from."""
+    """The share of quarter turns that are named rightly, on the half of the images that was not learnt from.
+
+    Images are uint8 and square; `plain` makes them what the network takes. Of very few images nothing can be learnt:
+    then they count as having an upright.
+    """
     if len(images) < 8:
         return 1.0
     with torch.no_grad():
