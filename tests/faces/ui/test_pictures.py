@@ -87,7 +87,9 @@ def test_results_are_told_in_words_and_pictures(page: Watched, demo: tuple[Serve
     project = served.platform.projects.list(by=SOLO)[0]
     shoot(page.go(f"{served.url}/projects/{project.id}"), "project", folder)
     report = found["leaves.evaluate"].outputs["report"]
-    shoot(page.go(f"{served.url}/bundles/{report}"), "report", folder, more=True)
+    shown = page.go(f"{served.url}/bundles/{report}")
+    shown.get_by_role("heading", name="How sure it is").evaluate("head => head.scrollIntoView()")
+    shoot(shown, "report", folder, more=True)
     form = page.go(f"{served.url}/projects/{project.id}")
     form.get_by_text("Advanced").click()
     form.locator(".card.train").evaluate("card => card.scrollIntoView()")
