@@ -9,7 +9,7 @@ from typing import Any
 from seedbed.flows.algorithms import algorithm_options, algorithms
 from seedbed.flows.backbones import backbones
 from seedbed.methods.learn import settings
-from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
 
 PAGE = Path(__file__).parents[1] / "docs" / "training.md"
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "RESULTS.md"
@@ -92,7 +92,8 @@ def _rows(values: Any, comments: dict[str, str], whole: str = "") -> list[str]:
             rows += _rows(value, comments, f"{name}.")
         elif name != "classes":  # they come from the labels
             meaning = (comments.get(field.name) or MEANING.get(field.name, "")).replace("|", "\\|")
-            rows.append(f"| `{name}` | {_option(name)} | `{_shown(value)}` | {meaning} |")
+            on_gpu = f"; on a GPU `{_shown(ON_A_GPU[name])}`" if name in ON_A_GPU else ""
+            rows.append(f"| `{name}` | {_option(name)} | `{_shown(value)}`{on_gpu} | {meaning} |")
     return rows
 
 

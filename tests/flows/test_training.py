@@ -8,8 +8,8 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.flows.platform import Platform
-from seedbed.flows.training import problems_by_field, refuse_gaps, with_a_gpu, with_habits, with_ranks
-from seedbed.methods.learn.settings import ON_A_GPU
+from seedbed.flows.training import defaults, problems_by_field, refuse_gaps, with_a_gpu, with_habits, with_ranks
+from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
 from seedbed.runtime.executors.protocol import Node
 
 
@@ -35,6 +35,8 @@ def test_a_gpu_is_used_where_there_is_one_and_gets_larger_images_unless_somebody
     assert with_a_gpu(none, [rich]) == none
     assert with_habits({"steps": 9}, one) == {**ON_A_GPU, "steps": 9}
     assert with_habits({"steps": 9}, none) == {"steps": 9}
+    assert defaults([plain]) == TrainSettings()
+    assert {name: getattr(defaults([rich]), name) for name in ON_A_GPU} == dict(ON_A_GPU)
 
 
 def test_ranks_on_a_cpu_get_a_core_each_and_one_rank_what_the_step_asks_for() -> None:

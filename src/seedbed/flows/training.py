@@ -10,7 +10,7 @@ from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
 from seedbed.base.resources import Resources
 from seedbed.flows.steps.train import TrainParams, Unworkable
-from seedbed.methods.learn.settings import ON_A_GPU, ONE_CLASS
+from seedbed.methods.learn.settings import ON_A_GPU, ONE_CLASS, TrainSettings
 from seedbed.runtime.executors.protocol import Node
 
 _BASE, _EACH = 1 << 30, 2 << 30  # memory of a training: its data, and every rank's own
@@ -28,6 +28,12 @@ def with_a_gpu(resources: Resources | None, nodes: Sequence[Node]) -> Resources 
     if resources is None and any(node.capacity.gpus for node in nodes):
         return replace(UNSET, gpus=1)
     return resources
+
+
+def defaults(nodes: Sequence[Node]) -> TrainSettings:
+    """What a training takes here where nothing is said."""
+    chosen = with_habits({}, with_a_gpu(None, nodes))
+    return replace(TrainSettings(), **chosen)
 
 
 def with_ranks(params: Mapping[str, Any], resources: Resources | None) -> tuple[dict[str, Any], Resources | None]:

@@ -8,14 +8,16 @@ import pytest
 from seedbed.assets.data.synthetic import write_leaves
 from seedbed.base.errors import InvalidInput
 from seedbed.flows.written import read_values, settings_from
-from seedbed.methods.learn.settings import Strength, TrainSettings
+from seedbed.methods.learn.settings import ON_A_GPU, Strength, TrainSettings
 from tests.faces.cli.conftest import Asked, Seedbed
 
 
 def test_help_shows_the_defaults_of_the_method(seedbed: Seedbed) -> None:
     told = " ".join(seedbed("train", "--help").stdout.split())
-    for name in ("algorithm", "start", "size", "steps", "learning_rate", "labelled_batch", "unlabelled_batch"):
+    for name in ("algorithm", "start", "learning_rate"):
         assert f"[default: {getattr(TrainSettings(), name)}]" in told
+    for name, on_gpu in ON_A_GPU.items():
+        assert f"[default: {getattr(TrainSettings(), name)}; {on_gpu} on a GPU]" in told
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(TrainSettings) if field.name != "classes"])

@@ -231,6 +231,7 @@ def legend(shown: object) -> Options:
         "icon": "roundRect",
         "itemWidth": 14,
         "itemHeight": 4,
+        "itemGap": 16,
         "textStyle": FONT,
         "inactiveColor": "var(--line)",
     }

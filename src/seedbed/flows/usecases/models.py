@@ -23,11 +23,12 @@ from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.flows.recipes.recipe import Recipe, RecipeParams, in_a_name
-from seedbed.flows.training import refuse_gaps, with_a_gpu, with_habits, with_ranks
+from seedbed.flows.training import defaults, refuse_gaps, with_a_gpu, with_habits, with_ranks
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.pages import may_see
 from seedbed.flows.usecases.projects import Projects
+from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.executors.protocol import Node
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
@@ -112,6 +113,10 @@ class Models:
                 "train": dict(params),
             }
             return self._start("few-labels", settings, by, partial(_as_chosen, cls, resources), drafts)
+
+    def training_defaults(self) -> TrainSettings:
+        """What a training takes here where nothing is said."""
+        return defaults(self._nodes())
 
     def predict(
         self, model_ref: str, data_ref: str = "", *, source: Path | None = None, project: str = "", by: Identity

@@ -11,15 +11,15 @@ from seedbed.faces.cli.commands.results import say_how_to_get
 from seedbed.faces.cli.options import Detach, Json, values
 from seedbed.faces.cli.session import Session, session
 from seedbed.flows.written import read_values, settings_from
-from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
 
 _DEFAULTS = TrainSettings()
 
 
 def _setting(name: str, help: str) -> Any:
     """An option that shows the method's own default, and is not sent when it is not given."""
-    default = getattr(_DEFAULTS, name)
-    shown = f" [default: {default}]" if default != "" else ""
+    default, on_gpu = getattr(_DEFAULTS, name), f"; {ON_A_GPU[name]} on a GPU" if name in ON_A_GPU else ""
+    shown = f" [default: {default}{on_gpu}]" if default != "" else ""
     return typer.Option(help=f"{help}{shown}", show_default=False)
 
 
@@ -63,7 +63,9 @@ def train(
     good: Annotated[
         str | None, _setting("good", "With --algorithm one-class: the class of good parts, if there are others.")
     ] = None,
-    gpus: Annotated[int, typer.Option(min=0, help="GPUs to train on, with a process each; 0: none is asked for.")] = 0,
+    gpus: Annotated[
+        int, typer.Option(min=0, help="GPUs to train on, with a process each; 0: one, where there is one.")
+    ] = 0,
     ranks: Annotated[int | None, _setting("ranks", "Processes that train together; as many as --gpus.")] = None,
     nodes: Annotated[int | None, _setting("nodes", "Machines; no executor has more than one so far.")] = None,
     scaling: Annotated[

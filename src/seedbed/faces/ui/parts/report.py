@@ -55,7 +55,7 @@ def _confusion(facts: Mapping[str, Any]) -> None:
 def _scores(classes: Sequence[Mapping[str, Any]]) -> None:
     with box("figure", "stack tight"):
         words("Class by class", "h3")
-        with table(["Class", "Images", "Found", "Right when said", "F1"]):
+        with table(["Class", "Images", "Found", "Right when said", "F1"], "scores"):
             for one in classes:
                 with box("tr"):
                     words(str(one["name"]), "td")
@@ -74,7 +74,7 @@ def _reliability(facts: Mapping[str, Any]) -> None:
         chart.props["aria-label"] = "Reliability diagram; the sentence on its confidence has the figures"
     with box("figure", "stack tight"):
         words("In numbers", "h3")
-        with table(["How sure", "Images", "Right"]):
+        with table(["How sure", "Images", "Right"], "scores"):
             for sure, right, count in lines[0][1]:
                 with box("tr"):
                     words(say.percent(round(sure, 3)), "td", "number")

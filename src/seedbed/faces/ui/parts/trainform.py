@@ -17,10 +17,8 @@ from seedbed.flows.algorithms import algorithms
 from seedbed.flows.backbones import backbones
 from seedbed.flows.training import problems_by_field
 from seedbed.flows.written import read_others, read_values, settings_from
-from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.jobs.records import Job
 
-_DEFAULTS = TrainSettings()
 _TEST_SHARE = 0.3
 _CHOICES = {"weights": ["pretrained", "none"], "scaling": ["weak", "strong"]}
 _NUMBERS = {  # setting -> what it is called, the step of its arrows
@@ -35,7 +33,7 @@ _NUMBERS = {  # setting -> what it is called, the step of its arrows
 _APART = {  # what is no setting of the method -> what it is called, its default
     "labels_per_class": ("Labels of each class (0: all)", 0),
     "test_share": ("Share for the test", _TEST_SHARE),
-    "gpus": ("GPUs", 0),
+    "gpus": ("GPUs (0: one if it is there)", 0),
     "seed": ("Seed", 0),
 }
 
@@ -85,6 +83,7 @@ class TrainForm:
         self._task = task
         self._fields: dict[str, Field] = {}
         self._starting = False
+        self._defaults = visit.platform.models.training_defaults()
 
     def build(self) -> None:
         """A sentence, the button, the fold."""
@@ -103,14 +102,14 @@ class TrainForm:
     def _choices(self) -> None:
         known = algorithms()
         with box(classes="choices"):
-            self._put("algorithm", _DEFAULTS.algorithm, _select(list(known), "Algorithm"), wide=True, known=known)
+            self._put("algorithm", self._defaults.algorithm, _select(list(known), "Algorithm"), wide=True, known=known)
             networks = backbones()
-            start = _DEFAULTS.start
+            start = self._defaults.start
             self._put("start", start, lambda: ui.input("Backbone", autocomplete=list(networks)), wide=True)
             for name, options in _CHOICES.items():
-                self._put(name, getattr(_DEFAULTS, name), _select(options, name.capitalize()))
+                self._put(name, getattr(self._defaults, name), _select(options, name.capitalize()))
             for name, (label, step) in _NUMBERS.items():
-                self._put(name, getattr(_DEFAULTS, name), _number(label, step))
+                self._put(name, getattr(self._defaults, name), _number(label, step))
             for name, (label, default) in _APART.items():
                 self._put(name, default, _number(label, 0.05 if isinstance(default, float) else 1))
             self._put("values", "", _text("Values of ordered classes", "none=0,low=10,high=50"), wide=True)
@@ -170,7 +169,7 @@ class TrainForm:
     def _chosen(self, values: Any) -> dict[str, Any]:
         """The settings that differ from their defaults."""
         given = {name: self._fields[name].value() for name in ("algorithm", "start", *_CHOICES, *_NUMBERS)}
-        named = {name: value for name, value in given.items() if value != getattr(_DEFAULTS, name)}
+        named = {name: value for name, value in given.items() if value != getattr(self._defaults, name)}
         return {**named, "values": values} if values else named
 
     def _problems_apart(self) -> dict[str, str]:
