@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from seedbed.assets.access.roles import SOLO
+from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.runtime.jobs.records import Job
 from tests.faces.ui.conftest import Served
 from tests.faces.ui.content import ended
@@ -43,7 +44,7 @@ def test_one_button_trains_with_the_labels_of_the_project(form: Page, watched: W
     expect(form.get_by_label("Steps", exact=True)).to_be_hidden()
     form.get_by_role("button", name="Train with 30 labels").click()
     jobs = started(form, solo)
-    assert jobs["train"].spec.params == {"size": 64}
+    assert jobs["train"].spec.params == {"size": SIZE}
     assert jobs["train"].project == solo.content.project
     assert jobs["sample-labels"].spec.params["per_class"] == 0
     assert watched.wrong == []
@@ -64,7 +65,7 @@ def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
     assert jobs["train"].spec.seed == 11
     assert jobs["sample-labels"].spec.params["per_class"] == 3
     assert jobs["train"].spec.params == {
-        "size": 64,
+        "size": SIZE,
         "algorithm": "fixmatch",
         "steps": 7,
         "learning_rate": 0.01,
