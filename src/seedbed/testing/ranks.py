@@ -74,7 +74,9 @@ def _begun(settings: TrainSettings, group: Group, folder: Path) -> TrainingRun:
     images = draw.integers(0, 256, (_IMAGES, settings.size, settings.size, 3), dtype=np.uint8)
     labels = np.where(np.arange(_IMAGES) < _IMAGES // 3, np.arange(_IMAGES) % len(settings.classes), -1)
     together = replace(settings, ranks=group.ranks, scaling="strong")
-    return TrainingRun(images, labels, together, MemoryRun(folder, seed=_SEED), group)
+    run = TrainingRun(images, labels, together, MemoryRun(folder, seed=_SEED), group)
+    run.begin()
+    return run
 
 
 def _gradients(learner: Learner) -> dict[str, Tensor]:
