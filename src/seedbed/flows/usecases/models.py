@@ -85,7 +85,8 @@ class Models:
         the rest all are used, or `labels_per_class`. Where nothing is said and there is a GPU, it is used; resources
         with several GPUs train with as many ranks.
         """
-        resources = with_a_gpu(resources, self._nodes())
+        if "ranks" not in (params or {}):  # ranks without GPUs are processes, and one GPU is no place for several
+            resources = with_a_gpu(resources, self._nodes())
         params, resources = with_ranks(with_habits(params or {}, resources), resources)
         place = self._projects.get(project, by=by) if project else None
         by.require(Role.TRAINER, place.id if place else "")
