@@ -7,7 +7,10 @@ import torch
 
 from seedbed.base.errors import Failed
 
-_CPU_SAYS = ("can't allocate memory", "not enough memory", "bad allocation", "std::bad_alloc")
+_SAYS = (
+    *("can't allocate memory", "not enough memory", "bad_alloc", "Storage size calculation overflowed"),
+    *("out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED"),
+)
 
 
 @contextlib.contextmanager
@@ -17,8 +20,8 @@ def says_when_short(device: torch.device, what: str, hint: str) -> Iterator[None
         yield
     except (torch.OutOfMemoryError, MemoryError) as error:
         raise _short(device, what, hint) from error
-    except RuntimeError as error:  # torch has no type of its own for the memory of a CPU, nor for a size past counting
-        if any(words in str(error) for words in (*_CPU_SAYS, "Storage size calculation overflowed")):
+    except RuntimeError as error:  # torch has no type of its own for the memory of a CPU, nor for what libraries take
+        if any(words in str(error) for words in _SAYS):
             raise _short(device, what, hint) from error
         raise
 
