@@ -10,7 +10,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -64,19 +64,29 @@ class Scale:
     unlabelled: int = 256
     seeds: tuple[int, ...] = (0, 1, 2)
     test: int = 10**6  # images at most
+    networks: tuple[Network, ...] = NETWORKS
 
 
-QUICK = Scale(("coffee-symptom",), labels=10, steps=2, labelled=5, unlabelled=5, seeds=(0,), test=40)
+QUICK = Scale(
+    ("coffee-symptom",), labels=10, steps=2, labelled=5, unlabelled=5, seeds=(0,), test=40, networks=NETWORKS[:2]
+)
 FULL = Scale()
 
 
 def jobs_of(scale: Scale) -> Iterator[tuple[Network, dict[str, Any]]]:
     """The runs of the table, one seed after another, and what tells them apart."""
     for seed in scale.seeds:
-        for network in NETWORKS:
+        for network in scale.networks:
             for name in scale.sets:
                 asked = {"network": network.name, "weights": network.weights, "size": network.size}
                 yield network, {**asked, "set": name, "labels": scale.labels, "steps": scale.steps, "seed": seed}
+
+
+class Run(MemoryRun):
+    """A run that keeps no checkpoints: nobody goes on with it, and those of a large network are gigabytes."""
+
+    def checkpoint(self, write: Callable[[Path], None], *, step: int) -> None:
+        pass
 
 
 def run(network: Network, job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
@@ -86,7 +96,7 @@ def run(network: Network, job: Mapping[str, Any], scale: Scale) -> dict[str, Any
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         trained = train(
-            data.images_train, labels, settings_of(network, scale, data), MemoryRun(Path(folder), seed=job["seed"])
+            data.images_train, labels, settings_of(network, scale, data), Run(Path(folder), seed=job["seed"])
         )
     pick = np.random.default_rng(0).permutation(len(data.labels_test))[: scale.test]
     wrong = predict(trained.model, data.images_test[pick]).argmax(axis=1) != data.labels_test[pick]
