@@ -4,6 +4,7 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -44,7 +45,8 @@ from seedbed.runtime.jobs.scheduler import Scheduler
 from seedbed.runtime.jobs.spec import JobSpec
 
 _log = logging.getLogger(__name__)
-_LOOK = 0.5  # seconds after which followers look again without news, and hear that they should stop
+_LOOK = 0.5
+_LOOK_WHILE_WAITED_FOR = 0.1  # where somebody waits for this process to end
 _PAUSE = 5.0  # seconds after something went wrong
 _HOUR = 3600.0
 
@@ -127,9 +129,12 @@ class Platform:
         policy = POLICIES.get(self.settings.policy)()
         return Scheduler(self.queue, self.executor, policy, launcher, collector, lease)
 
-    def serve_scheduler(self, stop: threading.Event) -> None:
-        """Schedule, collect and follow events until told to stop; waits while another process does."""
-        follower = threading.Thread(target=self._follow, args=(stop,), name="followers", daemon=True)
+    def serve_scheduler(self, stop: threading.Event, *, look: float = _LOOK) -> None:
+        """Schedule, collect and follow events until told to stop; waits while another process does.
+
+        `look`: seconds after which followers look again without news, and hear that they should stop.
+        """
+        follower = threading.Thread(target=self._follow, args=(stop, look), name="followers", daemon=True)
         follower.start()
         self.scheduler().run(stop)
         follower.join()
@@ -160,7 +165,8 @@ class Platform:
     @contextlib.contextmanager
     def _scheduling(self) -> Iterator[None]:
         stop = threading.Event()
-        thread = threading.Thread(target=self.serve_scheduler, args=(stop,), name="scheduler", daemon=True)
+        serve = partial(self.serve_scheduler, stop, look=_LOOK_WHILE_WAITED_FOR)
+        thread = threading.Thread(target=serve, name="scheduler", daemon=True)
         thread.start()
         try:
             yield
@@ -179,14 +185,14 @@ class Platform:
         cleaner = Cleaner(self.events, self.queue, JobFolders(self.settings.home / "jobs"), self._uploads)
         return [ProjectFollower(self.events, self.queue, self._kept_projects, self.store), cleaner, told]
 
-    def _follow(self, stop: threading.Event) -> None:
+    def _follow(self, stop: threading.Event, look: float) -> None:
         followers = self._followers()
         while not stop.is_set():
             try:
                 cursor = self.events.last()
                 well = [_went_well(follower) for follower in followers]
                 if all(well):
-                    self.events.wait(cursor, _LOOK, kinds=("job.", "bundle.deleted"))
+                    self.events.wait(cursor, look, kinds=("job.", "bundle.deleted"))
                 else:
                     stop.wait(_PAUSE)
             except Exception:  # the database is away: the thread must be there when it comes back
