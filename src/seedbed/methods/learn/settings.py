@@ -44,7 +44,7 @@ class TrainSettings:
     nodes: int = 1  # machines that they are spread over; no executor has more than one
     backend: Literal["auto", "nccl", "gloo", "mpi"] = "auto"  # what ranks talk over; auto: nccl on GPUs, else gloo
     scaling: Literal["weak", "strong"] = "weak"  # weak: batches per rank, rate times ranks; strong: batches in all
-    learning_rate: float = 2e-3
+    learning_rate: float = 1e-3
     weight_decay: float = 0.01
     clip: float = 1.0  # largest norm of a gradient
     batch_norm: Literal["auto", "frozen", "learn"] = "auto"  # its statistics; auto: learn only from scratch

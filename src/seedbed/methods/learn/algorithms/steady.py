@@ -2,7 +2,7 @@
 
 At a few labels per class the model is wrong often and sure of it for a while, and FixMatch learns its mistakes. Here
 the pseudo-labels come from the running average of the model, which changes slowly and is better than the model at every
-step, and classes that it names more often than others can be held back (distribution alignment, as in ReMixMatch).
+step, and classes that it names more often than others are held back (distribution alignment, as in ReMixMatch).
 """
 
 from dataclasses import dataclass, field
@@ -22,9 +22,8 @@ class Steady(Keeping):
     task: Task
     threshold: float = 0.9
     weight: float = 1.0
-    align: float = 0.0  # 0: take the classes as they come; 1: name all equally often
+    align: float = 1.0  # 0: take the classes as they come; 1: name all equally often
     memory: float = 0.9  # of the shares of the classes, from step to step
-    strong_labels: float = 0.0  # weight of the labels on strong views of their images
     shares: Tensor = field(init=False)
     kept: ClassVar[tuple[str, ...]] = ("shares",)
 
@@ -33,19 +32,16 @@ class Steady(Keeping):
 
     @property
     def views(self) -> Views:
-        return Views(labelled=("weak", "strong")) if self.strong_labels else Views()
+        return Views()
 
     def loss(self, model: Forward, batch: Batch) -> Outcome:
         weak, strong = batch.unlabelled
         with torch.no_grad():
             confidence, guess = self._targets(batch.teacher(weak).softmax(dim=1), batch).max(dim=1)
             mask = (confidence >= self.threshold).to(confidence.dtype)
-        sizes = [len(batch.labels)] * len(batch.labelled) + [len(strong)]
-        *given, doubtful = torch.split(model(torch.cat([*batch.labelled, strong])), sizes)
-        labelled = self.task.loss_given(given[0], batch.labels)
-        if self.strong_labels:
-            labelled = labelled + self.strong_labels * self.task.loss_given(given[1], batch.labels)
-        each = self.task.loss_each(doubtful, guess)
+        logits = model(torch.cat([batch.labelled[0], strong]))
+        labelled = self.task.loss_given(logits[: len(batch.labels)], batch.labels)
+        each = self.task.loss_each(logits[len(batch.labels) :], guess)
         return outcome_of(labelled, mean_of(each * mask), self.weight, confident=mean_of(mask))
 
     def _targets(self, probabilities: Tensor, batch: Batch) -> Tensor:
