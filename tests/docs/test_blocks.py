@@ -81,6 +81,7 @@ def _end(processes: Sequence[psutil.Process]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1300)  # beyond the script's own limit, which leaves what it printed
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
 def test_every_block_of_the_page_runs(page: Path, tmp_path: Path) -> None:
     try:
