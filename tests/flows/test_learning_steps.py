@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,16 @@ from seedbed.flows.kinds.labels import Labels, read_labels
 from seedbed.flows.kinds.models import Download, Model, Predictions, Report
 from seedbed.flows.steps import STEPS
 
-QUICK = {"size": 32, "steps": 4, "evaluate_every": 2, "report_every": 1, "checkpoint_every": 1, "device": "cpu"}
+QUICK = {"size": 32, "steps": 4, "labelled_batch": 4, "unlabelled_batch": 8, "evaluate_every": 2, "device": "cpu"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Small tensors gain nothing from a second thread, and a busy machine loses much by it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def do(step: str, folder: Path, params: Mapping[str, Any] | None = None, **inputs: Any) -> Any:
@@ -189,7 +198,14 @@ def test_a_loss_that_is_no_number_keeps_the_last_good_checkpoint(
     decoded: Decoded, known: Mapping[str, str], tmp_path: Path
 ) -> None:
     labels = Labels.write(tmp_path / "labels", some(known, 2, 0, 6))
-    rate = {"learning_rate": 1e38, "warmup": 0.5, "steps": 40, "report_every": 100, "evaluate_every": 100}
+    rate: dict[str, float] = {
+        "learning_rate": 1e38,
+        "warmup": 0.5,
+        "steps": 40,
+        "report_every": 100,
+        "evaluate_every": 100,
+    }
+    rate |= {"checkpoint_every": 1}
     with pytest.raises(Failed, match="gone astray; the last checkpoint is kept") as caught:
         do("train", tmp_path / "train", {**QUICK, **rate}, decoded=decoded, labels=labels)
     assert "smaller learning rate" in caught.value.hint
