@@ -85,7 +85,7 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     field = form.locator(".choice", has=form.get_by_label("Steps", exact=True))
     expect(field.locator(".wrong")).to_have_text("steps is 0; it must be at least 1.")
     expect(form.locator(".choice", has=form.get_by_label("Other settings")).locator(".wrong")).to_contain_text(
-        "Did you mean 'threshold'?"
+        "Did you mean 'threshold'"
     )
     expect(form.get_by_text("values is 'few, many'; it takes numbers")).to_be_visible()
     expect(form.get_by_text("The share is 3; it must lie between 0 and 1.")).to_be_visible()
