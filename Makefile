@@ -18,7 +18,8 @@ help:            ## what can be made
 demo: .venv/ready  ## leaves, a few labels, a trained model and its pages, in under five minutes
 	$(BIN)/seedbed demo
 
-test: .venv/ready system lint types imports suite  ## lint, types, import rules and the quick tests
+test: .venv/ready system lint  ## lint, types, import rules and the quick tests
+	@$(MAKE) --no-print-directory -j2 suite types imports
 
 test-slow: .venv/ready system  ## the rest: every block of the docs, long fault runs, accuracy over seeds
 	$(BIN)/pytest -m slow --timeout 1500

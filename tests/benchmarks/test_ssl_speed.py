@@ -17,6 +17,7 @@ def test_our_network_has_the_parameters_and_tokens_of_semilearns(case: Case, par
     assert network.get_parameter("pos_embed").shape[1] == tokens
 
 
+@pytest.mark.slow
 def test_our_trainer_takes_its_turns():
     case = replace(CPU, start="test_resnet", labelled=2, unlabelled=2, images=40, warm=1, turn=2, turns=2)
     with images_of(case) as images, closing(ours()) as player:

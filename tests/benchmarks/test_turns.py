@@ -30,6 +30,7 @@ def program() -> Player:
     return Player([sys.executable, "-c", PROGRAM], {})
 
 
+@pytest.mark.slow
 def test_a_turn_measures_its_own_steps_without_the_warm_up_and_the_lead():
     job = {"warm": 2, "fails": False, "naps": {"1": 2.0, "3": 2.0, "7": 0.05}}
     with closing(program()) as player:

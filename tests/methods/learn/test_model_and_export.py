@@ -194,6 +194,7 @@ def test_an_archive_that_reaches_outside_and_a_folder_without_images_are_refused
         predict_path(model, tmp_path / "bad.png")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("start", "in_timm"), [("vit_tiny", True), ("resnet18", False)])
 def test_the_readme_of_networks_made_for_small_images_runs_too(start, in_timm, task, tmp_path):
     made = build_backbone(start, 3, weights="none", size=32)
