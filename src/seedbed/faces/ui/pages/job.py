@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
 
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.store.events import Event
@@ -46,7 +47,9 @@ class JobPage:
         self.job = first
         self._answer = answer
         self._log = Log(visit, first.id)
-        self._drawn = ""  # the state that results, lineage and buttons were drawn for
+        self._drawn = ""  # the state that results and lineage were drawn for
+        self._offers: bool | None = None  # whether the buttons are those of a job that has ended
+        self._price: TextElement | None = None  # what cancelling costs
 
     async def build(self) -> None:
         """Everything, once."""
@@ -92,9 +95,9 @@ class JobPage:
         self._curves.show(of_one(metrics))
         self._curves_card.set_visibility(any(len(points) > 1 for points in metrics.values()))
         await self._log.show(job.fence)
+        self._show_actions()
         if self._drawn != job.state:
             self._drawn = job.state
-            self._show_actions()
             await self._show_results()
             await self._show_lineage()
             await self._show_attempts()
@@ -124,27 +127,35 @@ class JobPage:
             _attempts(attempts)
 
     def _show_actions(self) -> None:
+        """Buttons are drawn anew only where others are due: a question that is open must not vanish."""
+        if self._price:
+            self._price.set_text(self._cancelling())
+        if self._offers == State(self.job.state).ended:
+            return
+        self._offers, self._price = State(self.job.state).ended, None
         self._actions.clear()
         if not self._visit.by.may(Role.TRAINER, self.job.project):
             return
         with self._actions:
-            if State(self.job.state).ended:
+            if self._offers:
                 button("Run again…", classes="main" if self.job.state != State.DONE else "", data_opens="again")
                 self._ask_again()
             else:
                 button("Cancel this job…", classes="danger", data_opens="cancel")
                 self._ask_cancel()
 
-    def _ask_cancel(self) -> None:
-        waits = self.job.state == State.WAITING
-        text = (
+    def _cancelling(self) -> str:
+        price = (
             "It has not started; it leaves the queue."
-            if waits
+            if self.job.state == State.WAITING
             else f"It is stopped within {say.duration(self.job.spec.grace)}, and what it has not finished is lost."
         )
+        return f"{price} Jobs that wait for its results fail. You can run it again later, from the start."
+
+    def _ask_cancel(self) -> None:
         with box("dialog", id="cancel", aria_labelledby="cancel-title"):
             words(f"Cancel {say.title_of(self.job)}?", "h2", id="cancel-title")
-            words(f"{text} Jobs that wait for its results fail. You can run it again later, from the start.", "p")
+            self._price = words(self._cancelling(), "p")
             with box(classes="actions"):
                 words("Keep it", "button", "button", type="button", data_closes="", autofocus="")
                 button("Cancel the job", self._cancel, "danger full", data_closes="")
