@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from seedbed.assets.access.roles import SOLO
+from seedbed.base.errors import Conflict
 from seedbed.base.settings import load_settings
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.states import State
@@ -98,7 +100,8 @@ def _opened(home: Path, process: "subprocess.Popen[bytes]", port: int) -> Platfo
 def _stop(platform: Platform, process: "subprocess.Popen[bytes]", log: Path) -> None:
     open_jobs = [job for job in platform.jobs.list(by=SOLO, limit=1000) if not job.state.ended]
     for job in sorted(open_jobs, key=lambda one: one.state != State.WAITING):
-        platform.jobs.cancel(job.id, by=SOLO)
+        with suppress(Conflict):  # it may have ended by itself meanwhile
+            platform.jobs.cancel(job.id, by=SOLO)
     for job in open_jobs:
         ended(platform, job)
     platform.close()

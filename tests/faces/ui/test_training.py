@@ -1,11 +1,13 @@
 """A training from the page: one button, or everything; mistakes stand by their field; the report as a page."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from seedbed.assets.access.roles import SOLO
+from seedbed.base.errors import Conflict
 from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.runtime.jobs.records import Job
 from tests.faces.ui.conftest import Served
@@ -33,7 +35,8 @@ def started(page: Page, solo: Served) -> dict[str, Job]:
     train = solo.platform.jobs.get(page.url.rpartition("/")[2], by=SOLO)
     jobs = {job.step: job for job in solo.platform.jobs.list(flow=train.flow, by=SOLO)}
     for job in jobs.values():
-        solo.platform.jobs.cancel(job.id, by=SOLO)
+        with suppress(Conflict):  # the first ones may have ended by themselves
+            solo.platform.jobs.cancel(job.id, by=SOLO)
     for job in jobs.values():
         ended(solo.platform, job)
     return jobs
