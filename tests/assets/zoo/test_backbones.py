@@ -113,8 +113,3 @@ def test_any_other_timm_name_is_taken_as_it_is_and_told_the_size_only_where_it_m
 def test_unknown_names_and_tags_are_answered_with_near_ones(name):
     with pytest.raises(NotFound, match="Did you mean"):
         build_backbone(name, 4, weights="none")
-
-
-def test_hints_are_given_only_where_there_is_evidence():
-    hints = {name: record.hints for name, record in BACKBONES.items() if record.hints}
-    assert list(hints) == ["vit_tiny", "vit_small", "vit_base"]

@@ -11,14 +11,6 @@ SMALL = ".small"  # what follows the name of a network whose stem was made for s
 
 
 @dataclass(frozen=True)
-class Hints:
-    """What fine-tuning pretrained weights of a network is known to do well with."""
-
-    learning_rate: float
-    layer_decay: float  # of the rate, from each layer to the one below
-
-
-@dataclass(frozen=True)
 class Record:
     """A network of timm and how it is made for images of some size.
 
@@ -32,7 +24,6 @@ class Record:
     size: int  # side of the images that it is meant for, in pixels, where nothing else is known
     patches: tuple[tuple[int, int], ...] = ()
     small_below: int = 0
-    hints: Hints | None = None
 
     def options(self, size: int | None) -> dict[str, Any]:
         """What timm is told besides the name, for images of that side."""
@@ -53,13 +44,11 @@ _ALL = 10**6
 # HARVEST trains its tiny and small ViT at 32 px in patches of 2: 16 x 16 of them. Larger images keep about as many.
 _FINE = ((48, 2), (80, 4), (160, 8), (_ALL, 16))
 _COARSE = ((48, 4), (80, 8), (_ALL, 16))  # its base ViT: patches of 16 at 96 and at 224 px
-# The medians of what USB fine-tunes ViTs with on its five image sets (AdamW): rates 5e-5 to 1e-3, decays 0.5 to 1.
-_USB = Hints(learning_rate=1e-4, layer_decay=0.65)
 
 BACKBONES: Mapping[str, Record] = {
-    "vit_tiny": Record("vit_tiny_patch16_224", size=32, patches=_FINE, hints=_USB),
-    "vit_small": Record("vit_small_patch16_224", size=32, patches=_FINE, hints=_USB),
-    "vit_base": Record("vit_base_patch16_224", size=96, patches=_COARSE, hints=_USB),
+    "vit_tiny": Record("vit_tiny_patch16_224", size=32, patches=_FINE),
+    "vit_small": Record("vit_small_patch16_224", size=32, patches=_FINE),
+    "vit_base": Record("vit_base_patch16_224", size=96, patches=_COARSE),
     "resnet18": Record("resnet18", size=224, small_below=64),
     "resnet50": Record("resnet50", size=224, small_below=64),
     "efficientnetv2_s": Record("tf_efficientnetv2_s", size=300),
