@@ -100,7 +100,6 @@ def settings_of(job: Mapping[str, Any], scale: Scale, data: Set) -> TrainSetting
         learning_rate=1e-9 if job["method"] == PROBE else TrainSettings().learning_rate,
         labelled_batch=scale.labelled,
         unlabelled_batch=scale.unlabelled,
-        evaluate_every=100,
         report_every=100,
         checkpoint_every=10**9,
     )

@@ -86,13 +86,21 @@ def test_progress_and_curves_are_reported_with_step_and_total(task, tmp_path):
 def test_training_ends_early_when_held_out_labels_see_no_gain(task, tmp_path):
     settings = task.settings(steps=40, evaluate_every=1, patience=2, learning_rate=1e-9, checkpoint_every=40)
     trained = train(task.images, task.few_labels(10), settings, MemoryRun(tmp_path))
-    assert trained.steps == 3  # the first is the best, then two that are no better
+    assert trained.steps == 22  # nothing ends it in the first half, then two are no better
+
+
+def test_a_start_that_training_only_makes_worse_is_what_is_kept(task, tmp_path):
+    settings = task.settings(steps=2, evaluate_every=1, learning_rate=0.3, warmup=0.0, ema=0.0)
+    trained = train(task.images, task.few_labels(10), settings, MemoryRun(tmp_path))
+    start, *later = (point["accuracy"] for point in trained.curve)
+    assert max(later) < start
+    assert trained.step == 0 and trained.metrics["accuracy"] == start
 
 
 def test_training_ends_early_when_answers_no_longer_change(task, tmp_path):
     settings = task.settings(steps=40, evaluate_every=1, patience=2, learning_rate=1e-9, checkpoint_every=40)
     trained = train(task.images, task.few_labels(2), settings, MemoryRun(tmp_path))
-    assert trained.steps == 3  # nothing to compare the first with, then two that say the same
+    assert trained.steps == 22  # nothing ends it in the first half, then two say the same
     assert trained.criterion == "answers that no longer change"
 
 

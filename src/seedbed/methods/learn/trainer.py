@@ -58,7 +58,7 @@ class Progress:
     step: int = 0
     best_step: int = 0
     best_score: float = -1.0
-    waited: int = 0  # evaluations since something happened
+    waited: int = 0  # evaluations of the second half since something happened
     finished: bool = False
     turn: float = 0.0  # degrees by which images are turned at most
     metrics: dict[str, float] = field(default_factory=dict)  # of the kept weights
@@ -80,9 +80,10 @@ def train(
     threads).
 
     With `few` labels or more of every class, a part of the labels is held out, the best averaged weights by accuracy on
-    it are kept, and training ends after `patience` evaluations without a better one. With fewer, no label can be
-    spared: the last averaged weights are kept, and training ends early when `patience` evaluations in a row find that
-    the answers on unlabelled images no longer change.
+    it are kept (those at the start among them), and training ends after `patience` evaluations without a better one.
+    With fewer, no label can be spared: the last averaged weights are kept, and training ends early when `patience`
+    evaluations in a row find that the answers on unlabelled images no longer change. Either ends a run in its second
+    half only: a network gets worse before it gets better.
     """
     settings.check()
     if settings.ranks != group.ranks:
@@ -195,10 +196,7 @@ class TrainingRun:
         if last or progress.step % settings.report_every == 0:
             metrics = self._numbers(measured)
         if last or progress.step % settings.evaluate_every == 0:
-            scores = self._judge()
-            metrics.update(scores)
-            progress.curve.append({"step": progress.step, **self._numbers(measured), **scores})
-            self._weigh(scores)
+            metrics.update(self._evaluate(self._numbers(measured)))
         progress.finished = progress.finished or last
         if progress.finished:
             metrics.update(memory_used(self.device))
@@ -207,6 +205,13 @@ class TrainingRun:
             self._run.report(metrics, step=progress.step, total=total, doing="training")
         if progress.finished or progress.step % settings.checkpoint_every == 0:
             self._checkpoint()
+
+    def _evaluate(self, measured: dict[str, float]) -> dict[str, float]:
+        """How good the averaged weights are now: noted in the curve, and they are kept where they are the best."""
+        scores = self._judge()
+        self._progress.curve.append({"step": self._progress.step, **measured, **scores})
+        self._weigh(scores)
+        return scores
 
     def _numbers(self, measured: dict[str, Tensor]) -> dict[str, float]:
         """What the global batch measured; a loss that is no number ends the run."""
@@ -245,16 +250,15 @@ class TrainingRun:
         """Keep what is best so far, and end when nothing more is to be expected."""
         progress = self._progress
         if len(self._parts.held_out):
-            better = scores["accuracy"] >= progress.best_score
-            progress.waited = 0 if scores["accuracy"] > progress.best_score else progress.waited + 1
+            better, idle = scores["accuracy"] >= progress.best_score, scores["accuracy"] <= progress.best_score
             if better:
                 progress.best_score = scores["accuracy"]
                 self._kept = {name: value.clone() for name, value in self.learner.average.network.state_dict().items()}
         else:
-            better = True
-            progress.waited = progress.waited + 1 if scores["unchanged"] >= _SETTLED else 0
+            better, idle = True, scores["unchanged"] >= _SETTLED
         if better:
             progress.best_step, progress.metrics = progress.step, scores
+        progress.waited = progress.waited + 1 if idle and 2 * progress.step > self._steps else 0
         progress.finished = bool(self._settings.patience) and progress.waited >= self._settings.patience
 
     def _checkpoint(self) -> None:
@@ -279,6 +283,8 @@ class TrainingRun:
             if self._group.rank == 0:
                 self._fit_head()
             self._group.align(self.learner.tensors().values())
+            if len(self._parts.held_out):
+                self._evaluate({})
         return self._turn_by(self._largest_turn())
 
     def _largest_turn(self) -> float:
