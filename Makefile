@@ -18,8 +18,7 @@ help:            ## what can be made
 demo: .venv/ready  ## leaves, a few labels, a trained model and its pages, in under five minutes
 	$(BIN)/seedbed demo
 
-test: .venv/ready system lint  ## lint, types, import rules and the quick tests
-	@$(MAKE) --no-print-directory -j2 suite types imports
+test: .venv/ready system lint types imports suite  ## lint, types, import rules and the quick tests
 
 test-slow: .venv/ready system  ## the rest: every block of the docs, long fault runs, accuracy over seeds
 	$(BIN)/pytest -m slow --timeout 1500
@@ -37,8 +36,8 @@ types: .venv/ready
 imports: .venv/ready
 	$(BIN)/lint-imports --no-cache
 
-suite: .venv/ready
-	$(BIN)/pytest
+suite: .venv/ready system
+	$(BIN)/pytest -n 2 --dist loadfile
 
 constraints: .venv/ready  ## pin the versions that were tested
 	$(BIN)/uv pip compile --quiet --universal --no-header --no-annotate --upgrade --all-extras pyproject.toml \

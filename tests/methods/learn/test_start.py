@@ -2,7 +2,7 @@ import torch
 
 from seedbed.assets.zoo.builder import build_backbone
 from seedbed.methods.learn.pixels import normalise, to_float
-from seedbed.methods.learn.start import fit_head
+from seedbed.methods.learn.start import features_of, fit_head
 
 
 def fitted(task, classes: int):
@@ -10,8 +10,8 @@ def fitted(task, classes: int):
     backbone = build_backbone("efficientnet_lite0.imagenet", classes)
     images = normalise(to_float(task.images[chosen], 32, torch.device("cpu")), backbone.preprocessing)
     labels = torch.from_numpy(task.truth[chosen])
-    fit_head(backbone.network.eval(), images, labels, regularisation=1.0)
     with torch.no_grad():
+        fit_head(backbone.network, features_of(backbone.network.eval(), images), labels, regularisation=1.0)
         return backbone.network(images), labels
 
 

@@ -1,6 +1,7 @@
 """What changes while a model is trained: weights, their average, the optimiser, the algorithm; and how it is kept."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 
 from seedbed.assets.zoo.builder import Backbone
 from seedbed.methods.learn.algorithm import Algorithm, Batch, Forward
+from seedbed.methods.learn.asking import ask
 from seedbed.methods.learn.augment import View, augment
 from seedbed.methods.learn.average import Average
 from seedbed.methods.learn.devices import compiles, half_precision, records
@@ -22,6 +24,7 @@ from seedbed.methods.learn.pool import to_device
 from seedbed.methods.learn.replay import Replay
 from seedbed.methods.learn.schedule import rate_share
 from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.start import features_of
 
 TENSORS = "state.safetensors"
 _SETTLING = 12  # steps in which ranks agree on how they share gradients: torch wants 11 before a recording
@@ -78,12 +81,15 @@ class Learner:
 
     def answer(self, pixels: Tensor) -> Tensor:
         """Logits of the averaged network for uint8 images."""
-        with torch.no_grad():
-            return self._forward(self.average.network)(self.plain(pixels))
+        return self._asked(self._forward(self.average.network), pixels)
 
-    def plain(self, pixels: Tensor) -> Tensor:
-        """Images as the network takes them, without augmentation."""
-        return self._normal(pixels.to(torch.float32) / 255)
+    def features(self, pixels: Tensor) -> Tensor:
+        """What the trained network's head sees of uint8 images."""
+        return self._asked(self._forward(partial(features_of, self.network)), pixels)
+
+    def _asked(self, network: Forward, pixels: Tensor) -> Tensor:
+        with torch.no_grad():
+            return ask(lambda part: network(self._normal(part.to(torch.float32) / 255)), pixels)
 
     def step(
         self, labelled: Tensor, labelled_pixels: Tensor, unlabelled: Tensor, unlabelled_pixels: Tensor, now: Tensor

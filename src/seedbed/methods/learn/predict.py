@@ -14,6 +14,7 @@ from seedbed.assets.data.decode import Undecodable, decode
 from seedbed.assets.data.limits import Limits
 from seedbed.assets.data.sources import Item, open_source
 from seedbed.base.errors import InvalidInput
+from seedbed.methods.learn.asking import AT_ONCE, ask
 from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.pixels import Images, check_images, normalise, to_float
 from seedbed.methods.learn.shortage import says_when_short
@@ -31,7 +32,7 @@ class Answers:
 
 
 def predict(
-    model: Model, images: Images, *, batch: int = 256, on_progress: Progress | None = None
+    model: Model, images: Images, *, batch: int = AT_ONCE, on_progress: Progress | None = None
 ) -> NDArray[np.float32]:
     """Probabilities, one row per image and one column per class, on the device where the model is.
 
@@ -46,8 +47,8 @@ def predict(
     what = f"{min(batch, len(images))} images of {model.size} px"
     with says_when_short(device, what, "Take fewer at once: a smaller batch."), torch.inference_mode():
         for start in range(0, len(images), batch):
-            pixels = to_float(images[start : start + batch], model.size, device)
-            logits = model.network(normalise(pixels, model.preprocessing)).float() / model.temperature
+            pixels = normalise(to_float(images[start : start + batch], model.size, device), model.preprocessing)
+            logits = ask(model.network, pixels, at_once=batch).float() / model.temperature
             answers[start : start + batch] = logits.softmax(dim=1).cpu().numpy()
             if on_progress:
                 on_progress(min(start + batch, len(images)), len(images))
@@ -56,7 +57,7 @@ def predict(
 
 
 def predict_path(
-    model: Model, path: Path, *, batch: int = 256, limits: Limits | None = None, on_progress: Progress | None = None
+    model: Model, path: Path, *, batch: int = AT_ONCE, limits: Limits | None = None, on_progress: Progress | None = None
 ) -> Answers:
     """Probabilities for one image file, for a folder of images, or for those in an archive (zip, tar).
 

@@ -12,14 +12,12 @@ from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 
 
-def fit_head(network: nn.Module, images: Tensor, labels: Tensor, *, regularisation: float) -> None:
-    """Set a linear head to the logistic regression of the labels on the frozen features."""
+def fit_head(network: nn.Module, features: Tensor, labels: Tensor, *, regularisation: float) -> None:
+    """Set a linear head to the logistic regression of the labels on what the head sees of their images."""
     head: Any = network.get_classifier()  # type: ignore[operator]
     if not isinstance(head, nn.Linear):
         return
-    with torch.no_grad():
-        features = features_of(network, images).double().cpu().numpy()
-    weight, bias = _regress(features, labels.cpu().numpy(), 1 / regularisation)
+    weight, bias = _regress(features.double().cpu().numpy(), labels.cpu().numpy(), 1 / regularisation)
     with torch.no_grad():
         head.weight.copy_(torch.from_numpy(weight))
         head.bias.copy_(torch.from_numpy(bias))

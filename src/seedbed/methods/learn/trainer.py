@@ -16,6 +16,7 @@ from seedbed.base.errors import Conflict, Failed, InvalidInput
 from seedbed.base.ids import digest_of, digest_of_bytes
 from seedbed.base.run import RunContext, Stopped
 from seedbed.methods.learn.algorithm import make_algorithm
+from seedbed.methods.learn.asking import AT_ONCE
 from seedbed.methods.learn.calibrate import fit_temperature
 from seedbed.methods.learn.devices import choose_device, compiles, memory_used
 from seedbed.methods.learn.draws import order
@@ -35,7 +36,6 @@ from seedbed.methods.learn.upright import SAMPLE, SLANTED, largest_turn, told_tu
 _PROGRESS = "progress.json"
 _SETTLED = 0.995  # share of unchanged answers at which a model counts as settled
 _FOR_HEAD = 2048  # labelled images that the head begins with
-_AT_ONCE = 256  # images that the averaged weights answer at once
 _JUDGES = 384  # unlabelled images whose answers are watched when no labels are held out
 
 
@@ -242,7 +242,7 @@ class TrainingRun:
 
     def _answer(self, numbers: Tensor) -> Tensor:
         """Logits of the averaged weights; ranks share the work, and all know all answers."""
-        parts = torch.split(shared_out(numbers, self._group), _AT_ONCE)
+        parts = torch.split(shared_out(numbers, self._group), AT_ONCE)
         answers = torch.cat([self.learner.answer(self._pool.take(part)) for part in parts])
         return self._group.gather(answers)[: len(numbers)]
 
@@ -294,7 +294,7 @@ class TrainingRun:
             return SLANTED
         shuffled = order(self._run.seed, 0, len(self._parts.unlabelled), "upright")[:SAMPLE]
         pixels = self._pool.take(self._parts.unlabelled[shuffled])
-        told = torch.tensor(told_turns(self.learner.network, pixels, self.learner.plain), device=self.device)
+        told = torch.tensor(told_turns(pixels, self.learner.features), device=self.device)
         return largest_turn(float(self._group.mean(told)))
 
     def _turn_by(self, degrees: float) -> None:
@@ -304,8 +304,8 @@ class TrainingRun:
     def _fit_head(self) -> None:
         labelled, network = self._parts.labelled, self.learner.network
         numbers = labelled[order(self._run.seed, 0, len(labelled), "head")[:_FOR_HEAD]]
-        pixels = self.learner.plain(self._pool.take(numbers))
-        fit_head(network, pixels, self._labels[numbers], regularisation=self._settings.head_start)
+        features = self.learner.features(self._pool.take(numbers))
+        fit_head(network, features, self._labels[numbers], regularisation=self._settings.head_start)
         self.learner.average.network.load_state_dict(network.state_dict())
 
     def _resume(self, folder: Path) -> None:

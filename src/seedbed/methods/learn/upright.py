@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
-from seedbed.methods.learn.start import features_of, standardised
+from seedbed.methods.learn.start import standardised
 
 SAMPLE = 240  # images that are looked at
 TURNED, SLANTED = 180.0, 20.0  # degrees by which images without and with an upright are turned at most
@@ -25,16 +25,15 @@ def largest_turn(told: float) -> float:
     return TURNED if told < _TOLD else SLANTED
 
 
-def told_turns(network: torch.nn.Module, images: Tensor, plain: Callable[[Tensor], Tensor]) -> float:
+def told_turns(images: Tensor, features: Callable[[Tensor], Tensor]) -> float:
     """The share of quarter turns that are named rightly, on the half of the images that was not learnt from.
 
-    Images are uint8 and square; `plain` makes them what the network takes. Of very few images nothing can be learnt:
-    then they count as having an upright.
+    Images are square; `features` are a pretrained network's. Of very few images nothing can be learnt: then they count
+    as having an upright.
     """
     if len(images) < 8:
         return 1.0
-    with torch.no_grad():
-        turned = [features_of(network, plain(torch.rot90(images, turn, (2, 3)))) for turn in range(4)]
+    turned = [features(torch.rot90(images, turn, (2, 3))) for turn in range(4)]
     halves = torch.split(torch.stack(turned).double().cpu(), (len(images) + 1) // 2, dim=1)
     (known, names), (asked, truth) = (
         (half.flatten(0, 1).numpy(), torch.arange(4).repeat_interleave(half.shape[1]).numpy()) for half in halves
