@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, inter
 from seedbed.base.run import MemoryRun
 from seedbed.methods.learn.algorithm import ALGORITHMS
 from seedbed.methods.learn.predict import predict
-from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
 from seedbed.methods.learn.trainer import train
 
 TITLE = "Test accuracy from a few labels per class"
@@ -52,10 +52,11 @@ class Scale:
     """How large the runs are."""
 
     sets: tuple[str, ...] = SETS
-    size: int = 128
-    steps: int = 600
-    labelled: int = 64
-    unlabelled: int = 256
+    size: int = ON_A_GPU["size"]
+    steps: int = ON_A_GPU["steps"]
+    labelled: int = ON_A_GPU["labelled_batch"]
+    unlabelled: int = ON_A_GPU["unlabelled_batch"]
+    rate: float = ON_A_GPU["learning_rate"]
     seeds: tuple[int, ...] = SEEDS
     methods: tuple[str, ...] = (DEFAULT, LABELS_ONLY, PROBE, ALL)
 
@@ -63,7 +64,7 @@ class Scale:
 FULL = Scale(
     methods=(DEFAULT, LABELS_ONLY, PROBE, ALL, *(name for name in ALGORITHMS if name not in (DEFAULT, LABELS_ONLY)))
 )
-QUICK = Scale(("coffee-symptom", "neu-steel"), 40, 12, 16, 24, (0,), (DEFAULT, LABELS_ONLY))
+QUICK = Scale(("coffee-symptom", "neu-steel"), 40, 12, 16, 24, 3e-4, (0,), (DEFAULT, LABELS_ONLY))
 
 
 def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
@@ -97,7 +98,7 @@ def settings_of(job: Mapping[str, Any], scale: Scale, data: Set) -> TrainSetting
         algorithm=algorithm,
         size=job["size"],
         steps=1 if job["method"] == PROBE else scale.steps,
-        learning_rate=1e-9 if job["method"] == PROBE else TrainSettings().learning_rate,
+        learning_rate=1e-9 if job["method"] == PROBE else scale.rate,
         labelled_batch=scale.labelled,
         unlabelled_batch=scale.unlabelled,
         report_every=100,
@@ -232,7 +233,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             scale = Scale(methods=tuple(options.methods.split(",")))
         real = bool(available(scale.sets))
         if not real:
-            scale = Scale((SYNTHETIC,), 40, 12, 16, 24, (0,), (DEFAULT, LABELS_ONLY))
+            scale = replace(QUICK, sets=(SYNTHETIC,))
         if not quick and real:
             minutes = 0.0 if options.only_table else options.minutes
             return measure(scale, rows_of("ssl_accuracy"), real=real, minutes=minutes, workers=options.workers)

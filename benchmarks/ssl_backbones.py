@@ -24,7 +24,7 @@ from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, load_
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.run import MemoryRun
 from seedbed.methods.learn.predict import predict
-from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
 from seedbed.methods.learn.trainer import train
 
 TITLE = "Networks: test error from 80 labels per class with FreeMatch"
@@ -42,7 +42,7 @@ class Network:
     paper: float | None = None
 
 
-LITE0 = Network("efficientnet_lite0", 128, "pretrained", TrainSettings().learning_rate)
+LITE0 = Network("efficientnet_lite0", 128, "pretrained", ON_A_GPU["learning_rate"])
 NETWORKS = (
     LITE0,
     Network("vit_tiny", 32, "none", 5e-4, 10.21),

@@ -159,4 +159,10 @@ _COUNTS = (
 _SHARES = ("warmup", "ema", "held_out")
 
 # Where a GPU does the work, these take the place of the defaults above, which suit a CPU.
-ON_A_GPU: Mapping[str, Any] = {"size": 128, "steps": 600, "labelled_batch": 64, "unlabelled_batch": 256}
+ON_A_GPU: Mapping[str, Any] = {
+    "size": 128,
+    "steps": 600,
+    "labelled_batch": 64,
+    "unlabelled_batch": 256,
+    "learning_rate": 5e-4,
+}
