@@ -17,12 +17,13 @@ from seedbed.assets.store.store import Store
 from seedbed.base.errors import Unavailable, WrongVersion
 
 MakeDraft = Callable[..., Draft]
+_LATER = "9999"
 
 _NEXT = '''"""A later change, for this test."""
 import sqlalchemy as sa
 from alembic import op
-revision = "0002"
-down_revision = "0001"
+revision = "{later}"
+down_revision = "{head}"
 def upgrade() -> None:
     op.add_column("bundles", sa.Column("colour", sa.Text(), nullable=False, server_default="green"))
 def downgrade() -> None:
@@ -37,7 +38,7 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]
     def install() -> None:
         folder = tmp_path / "migrations"
         shutil.copytree(schema.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "versions" / "0002_colour.py").write_text(_NEXT)
+        (folder / "versions" / f"{_LATER}_colour.py").write_text(_NEXT.format(later=_LATER, head=schema.head()))
         monkeypatch.setattr(schema, "MIGRATIONS", folder)
 
     return install
@@ -60,7 +61,7 @@ def test_several_processes_may_open_a_new_home_at_once(tmp_path: Path) -> None:
 def test_an_old_home_is_migrated_and_a_copy_of_it_kept(
     database_url: str, home: Path, later: Callable[[], None], draft: MakeDraft
 ) -> None:
-    old = open_home(home, database_url)
+    old, found = open_home(home, database_url), schema.head()
     made = Store(old, home).publish(draft(b"kept"))
     old.dispose()
     later()
@@ -73,7 +74,7 @@ def test_an_old_home_is_migrated_and_a_copy_of_it_kept(
     if copy.suffix == ".db":
         connection = sqlite3.connect(copy)
         assert connection.execute("SELECT uuid FROM bundles").fetchall() == [(made.uuid,)]
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(found,)]
         connection.close()
     else:
         assert made.uuid in copy.read_text()
@@ -90,7 +91,7 @@ def test_a_home_with_a_newer_database_is_refused_and_left_alone(
     with pytest.raises(WrongVersion, match="newer"):
         open_home(home, database_url)
     database = Database(database_url)
-    assert schema.revision(database) == "0002" and sorted((home / "backups").iterdir()) == kept
+    assert schema.revision(database) == _LATER and sorted((home / "backups").iterdir()) == kept
     database.dispose()
 
 

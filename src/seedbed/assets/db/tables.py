@@ -13,6 +13,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    false,
     text,
 )
 
@@ -192,6 +193,8 @@ projects = Table(
     Column("created", Float, nullable=False),
     Column("owner", Text, nullable=False),
     Column("data", Text, nullable=False),  # uuid of its data-set bundle, or empty
+    Column("kind", Text, nullable=False, server_default="classes"),  # classes, binary, bins
+    Column("settings", Text, nullable=False, server_default="{}"),  # a JSON object of what differs from the defaults
 )
 
 classes = Table(
@@ -202,6 +205,8 @@ classes = Table(
     Column("position", Integer, nullable=False),
     Column("colour", Text, nullable=False),
     Column("key", Text, nullable=False),
+    Column("value", Float, nullable=True),  # the number that it stands for, where classes are bins of a percentage
+    Column("other", Boolean, nullable=False, server_default=false()),  # the class of all that is none of the others
 )
 
 label_events = Table(  # only ever appended; the newest per image and person counts
@@ -215,8 +220,16 @@ label_events = Table(  # only ever appended; the newest per image and person cou
     Column("by", Text, nullable=False),
     Column("at", Float, nullable=False),
     Column("source", Text, nullable=False),  # person, import, oracle
+    Column("mark", Text, nullable=False, server_default=text("''")),  # skipped, unsure; the label is empty then
     Index(None, "project", "number"),
     Index(None, "project", "image", "number"),
+    Index(  # the few events that rename or remove a class: every reading of labels asks for them
+        "ix_label_events_class_changes",
+        "project",
+        "number",
+        sqlite_where=text("source = 'class'"),
+        postgresql_where=text("source = 'class'"),
+    ),
 )
 
 # --- people ---------------------------------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, select
+from sqlalchemy import Connection, Row, Select, func, insert, literal_column, select
 from sqlalchemy.exc import IntegrityError
 
 from seedbed.assets.db import tables
@@ -17,12 +17,14 @@ from seedbed.base.ids import new_id
 from seedbed.base.registry import near_matches
 from seedbed.base.text import is_plain, problems_of_text
 
-_CLASS_CHANGED = "class"  # the source of an event that renames or removes a class; its image is the old name
+_CLASS_CHANGED = "class"  # the source of an event that renames, merges or removes a class; its image is the old name
 _MANY = 500  # names in one query: databases limit how many values one may carry
 _MOST_PROBLEMS = 50
 
 _events = tables.label_events
 _said_of_images = _events.c.source != _CLASS_CHANGED
+# written out, not bound: only so do databases see that the small index of these events is enough
+_says_of_a_class = _events.c.source == literal_column(f"'{_CLASS_CHANGED}'")
 
 
 class Source(StrEnum):
@@ -33,10 +35,19 @@ class Source(StrEnum):
     ORACLE = "oracle"
 
 
+class Mark(StrEnum):
+    """Where an image without a label stands: somebody passed it over, or was not sure."""
+
+    NONE = ""
+    SKIPPED = "skipped"
+    UNSURE = "unsure"
+
+
 @dataclass(frozen=True)
 class LabelEvent:
     """Somebody says what an image shows; an empty label takes back what was said of it.
 
+    With a mark the label is empty: the mark says where the image stands, and takes back a label like any empty one.
     The sender chooses the id (any unique text), so that sending again after a lost answer counts once.
     """
 
@@ -45,6 +56,7 @@ class LabelEvent:
     label: str
     by: str
     source: Source = Source.PERSON
+    mark: Mark = Mark.NONE
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,21 @@ class Label:
     by: str
     at: Instant
     source: Source
+    mark: Mark = Mark.NONE
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What was said after a number, in today's names of the classes.
+
+    `last` is where to go on from. Where `classes` (the number of the newest change of a class) has grown since an
+    earlier answer, what that answer said may go by other names now: it is to be read anew.
+    """
+
+    events: Sequence[Label]
+    last: int
+    classes: int
+    more: bool
 
 
 def append(
@@ -69,12 +96,9 @@ def append(
     The caller holds the project's lock, so that the order of numbers is the order of commits.
     """
     _check_texts(given)
-    fresh = _not_yet_there(connection, project, given)
+    fresh = _in_names_of_today(connection, project, _not_yet_there(connection, project, given), classes)
     _check_classes(fresh, classes)
-    rows = [
-        {"id": e.id, "project": project, "image": e.image, "label": e.label, "by": e.by, "at": at, "source": e.source}
-        for e in fresh
-    ]
+    rows = [{"project": project, "at": at, **vars(event)} for event in fresh]
     try:
         if rows:
             connection.execute(insert(_events), rows)
@@ -87,7 +111,7 @@ def append(
 
 
 def append_change(connection: Connection, project: str, old: str, new: str, by: str, at: Instant) -> None:
-    """Note that a class was renamed, or removed (new is empty), as of now in the order of events."""
+    """Note that a class was renamed, merged, or removed (new is empty), as of now in the order of events."""
     row = {"id": new_id(), "project": project, "image": old, "label": new, "by": by, "at": at}
     connection.execute(insert(_events).values(source=_CLASS_CHANGED, **row))
 
@@ -117,6 +141,18 @@ def history(connection: Connection, project: str, image: str, after: int, limit:
     return _read(connection, project, query.order_by(_events.c.number).limit(limit))
 
 
+def changes(connection: Connection, project: str, after: int, limit: int) -> Changes:
+    """The events after a number, the oldest first, at most so many."""
+    last = last_number(connection, project)  # first: what is committed meanwhile belongs to the next answer
+    newest = select(func.max(_events.c.number)).where(_events.c.project == project, _says_of_a_class)
+    of_classes = connection.scalar(newest) or 0
+    query = select(_events).where(_events.c.project == project, _said_of_images)
+    query = query.where(_events.c.number > after, _events.c.number <= last).order_by(_events.c.number).limit(limit)
+    found = _read(connection, project, query)
+    more = len(found) == limit and limit > 0 and found[-1].number < last
+    return Changes(found, found[-1].number if more else max(last, after), of_classes, more)
+
+
 def last_number(connection: Connection, project: str) -> int:
     """The number of the project's newest event; 0: there is none."""
     return connection.scalar(select(func.max(_events.c.number)).where(_events.c.project == project)) or 0
@@ -135,12 +171,13 @@ def _read(connection: Connection, project: str, query: Select[Any]) -> list[Labe
 
 def _label(row: Row[Any], meanings: Meanings) -> Label:
     label = meanings.of(row.label, row.number)
-    return Label(row.number, row.id, row.image, label, row.label, row.by, row.at, Source(row.source))
+    source, mark = Source(row.source), Mark(row.mark)
+    return Label(row.number, row.id, row.image, label, row.label, row.by, row.at, source, mark)
 
 
 def _meanings(connection: Connection, project: str) -> Meanings:
     query = select(_events.c.number, _events.c.image, _events.c.label).where(
-        _events.c.project == project, _events.c.source == _CLASS_CHANGED
+        _events.c.project == project, _says_of_a_class
     )
     rows = connection.execute(query.order_by(_events.c.number))
     return Meanings([Change(number, old, new) for number, old, new in rows])
@@ -152,10 +189,15 @@ def _not_yet_there(connection: Connection, project: str, given: Sequence[LabelEv
     for event in given:
         if by_id.setdefault(event.id, event) != event:
             clashing.append(event.id)
+    meanings: Meanings | None = None
     for row in _rows_of(connection, list(by_id)):
         sent = by_id.pop(row.id)
-        kept = LabelEvent(row.id, row.image, row.label, row.by, row.source)
-        if row.project != project or kept != sent:
+        kept = LabelEvent(row.id, row.image, row.label, row.by, row.source, row.mark)
+        if row.project == project and kept == sent:
+            continue
+        meanings = meanings or _meanings(connection, project)
+        same = row.project == project and replace(sent, label=kept.label) == kept
+        if not (same and meanings.became(sent.label, kept.label)):
             clashing.append(row.id)
     if clashing:
         raise Conflict(
@@ -164,6 +206,19 @@ def _not_yet_there(connection: Connection, project: str, given: Sequence[LabelEv
             problems=[f"id '{name}'" for name in clashing[:_MOST_PROBLEMS]],
         )
     return list(by_id.values())
+
+
+def _in_names_of_today(
+    connection: Connection, project: str, events: Sequence[LabelEvent], classes: Sequence[str]
+) -> list[LabelEvent]:
+    """Labels in names that their classes had until others renamed or merged them: they waited in a browser, say."""
+    known = {"", *classes}
+    late = {event.label for event in events} - known
+    if not late:
+        return [*events]
+    meanings = _meanings(connection, project)
+    today = {label: meanings.now(label) or label for label in late}
+    return [replace(event, label=today.get(event.label, event.label)) for event in events]
 
 
 def _rows_of(connection: Connection, ids: Sequence[str]) -> Iterable[Row[Any]]:
@@ -181,11 +236,21 @@ def _check_texts(given: Sequence[LabelEvent]) -> None:
 def _problems(event: LabelEvent) -> list[str]:
     known = [source.value for source in Source]
     return [
+        *_problems_of_mark(event),
         *([] if event.source in known else [f"'{event.source}' is no source of labels: {', '.join(known)}."]),
         *problems_of_text("The id of a label event", event.id, longest=200),
         *problems_of_text("The image of a label event", event.image, longest=1000),
         *problems_of_text("Who gave a label", event.by, longest=200),
     ]
+
+
+def _problems_of_mark(event: LabelEvent) -> list[str]:
+    marks = [mark.value for mark in Mark]
+    if event.mark not in marks:
+        return [f"'{event.mark}' is no mark: {', '.join(marks[1:])}."]
+    if event.mark and event.label:
+        return [f"'{event.image[:40]}' is both '{event.label[:40]}' and {event.mark}; a mark stands alone."]
+    return []
 
 
 def _check_classes(events: Sequence[LabelEvent], classes: Sequence[str]) -> None:

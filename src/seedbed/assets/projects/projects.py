@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, insert, or_, select, update
@@ -10,42 +10,35 @@ from sqlalchemy import Connection, Row, delete, insert, or_, select, update
 from seedbed.assets.access.roles import Role, no_such_project
 from seedbed.assets.db import tables
 from seedbed.assets.db.engine import Database
+from seedbed.assets.projects import classes as kept_classes
 from seedbed.assets.projects import labels as label_events
-from seedbed.assets.projects.labels import Label, LabelEvent
+from seedbed.assets.projects.classes import Class, Kind, NewClass
+from seedbed.assets.projects.labels import Changes, Label, LabelEvent
+from seedbed.assets.projects.settings import ProjectSettings
 from seedbed.assets.store.events import Events
 from seedbed.base.clock import Clock, Instant
-from seedbed.base.errors import Conflict, InvalidInput, NotFound
+from seedbed.base.errors import Conflict, InvalidInput
 from seedbed.base.ids import new_id
-from seedbed.base.registry import near_matches
 from seedbed.base.text import is_plain, problems_of_text
 
 _LIKE_AN_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_MOST_CLASSES = 10_000
 _MOST_EVENTS = 100_000  # of history in one answer
-# told apart by people who do not see all colours alike, on light and on dark ground
-_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b5a900", "#7f7f7f")
-_KEYS = "1234567890"
 
 
 @dataclass(frozen=True)
 class Project:
-    """A use case: its name, who made it, and the data set that it works on (a bundle's uuid, or nothing yet)."""
+    """A use case: its name, who made it, and the data set that it works on (a bundle's uuid, or nothing yet).
+
+    `kind` says what its classes are, `settings` what it wants.
+    """
 
     id: str
     name: str
     created: Instant
     owner: str
     data: str
-
-
-@dataclass(frozen=True)
-class Class:
-    """One of the answers that a label can be, with its colour on pages and its key on the keyboard."""
-
-    name: str
-    position: int
-    colour: str
-    key: str
+    kind: Kind = Kind.CLASSES
+    settings: ProjectSettings = field(default_factory=ProjectSettings)
 
 
 class Projects:
@@ -62,16 +55,25 @@ class Projects:
 
     # --- projects ---------------------------------------------------------------------------------------------------
 
-    def create(self, name: str, owner: str, classes: Sequence[str] = ()) -> Project:
+    def create(
+        self,
+        name: str,
+        owner: str,
+        classes: Sequence[str | NewClass] = (),
+        *,
+        kind: Kind = Kind.CLASSES,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Project:
         """A new project; its owner (a user's id) becomes a member who may do everything in it."""
         _check_project_name(name)
-        _check_class_names(classes, existing=())
-        project = Project(new_id(), name, self._clock.now(), owner, "")
+        chosen = ProjectSettings().changed(settings or {})
+        project = Project(new_id(), name, self._clock.now(), owner, "", Kind(kind), chosen)
         with self._database.write() as connection:
             self._events.lock(connection)  # a new project has no row to lock; two of one name wait here
             _require_free(connection, name)
-            connection.execute(insert(tables.projects).values(vars(project)))
-            _insert_classes(connection, project.id, classes)
+            row = {**vars(project), "settings": chosen.to_json()}
+            connection.execute(insert(tables.projects).values(row))
+            kept_classes.insert_classes(connection, project.id, project.kind, _new(classes))
             if connection.scalar(select(tables.users.c.id).where(tables.users.c.id == owner)) is not None:
                 membership = {"project": project.id, "user": owner, "role": Role.OPERATOR.value}
                 connection.execute(insert(tables.members).values(membership))
@@ -99,6 +101,26 @@ class Projects:
         """Say which data set the project works on (a bundle's uuid); its labels stay."""
         return self._set(reference, "project.data-set", data=bundle)
 
+    def set_kind(self, reference: str, kind: Kind) -> Project:
+        """Say what its classes are; refused where those that are there do not fit."""
+        with self._database.write() as connection:
+            project = _lock(connection, reference)
+            kept_classes.fit_to(connection, project.id, Kind(kind))
+            self._changed(connection, project, "project.kind-set", {"kind": str(kind)})
+            where = tables.projects.c.id == project.id
+            connection.execute(update(tables.projects).where(where).values(kind=str(kind)))
+            return _find(connection, project.id)
+
+    def set_settings(self, reference: str, changes: Mapping[str, Any]) -> Project:
+        """Change some of its settings; null brings a default back."""
+        with self._database.write() as connection:
+            project = _lock(connection, reference)
+            made = project.settings.changed(changes)
+            self._changed(connection, project, "project.settings-changed", {"names": sorted(changes)})
+            where = tables.projects.c.id == project.id
+            connection.execute(update(tables.projects).where(where).values(settings=made.to_json()))
+            return _find(connection, project.id)
+
     def delete(self, reference: str) -> None:
         """Remove a project with its classes, memberships and label events."""
         with self._database.write() as connection:
@@ -111,44 +133,75 @@ class Projects:
     def classes(self, reference: str) -> Sequence[Class]:
         """The classes of a project, in their order."""
         with self._database.read() as connection:
-            return _classes(connection, _find(connection, reference).id)
+            return kept_classes.read_classes(connection, _find(connection, reference).id)
 
-    def add_class(self, reference: str, name: str) -> Class:
+    def add_class(self, reference: str, new: str | NewClass) -> Class:
         """Add a class at the end."""
-        return self.add_classes(reference, [name])[0]
+        return self.add_classes(reference, [new])[0]
 
-    def add_classes(self, reference: str, names: Sequence[str]) -> Sequence[Class]:
+    def add_classes(self, reference: str, new: Sequence[str | NewClass]) -> Sequence[Class]:
         """Add several classes at the end; everything wrong with any of them is said at once."""
+        asked = _new(new)
         with self._database.write() as connection:
             project = _lock(connection, reference)
-            _check_class_names(names, existing=[one.name for one in _classes(connection, project.id)])
-            self._changed(connection, project, "project.class-added", {"names": [*names]})
-            return _insert_classes(connection, project.id, names)
+            added = kept_classes.insert_classes(connection, project.id, project.kind, asked)
+            self._changed(connection, project, "project.class-added", {"names": [one.name for one in added]})
+            return added
+
+    def change_class(self, reference: str, name: str, changes: Mapping[str, Any], *, by: str = "") -> Class:
+        """Give a class another `name`, `colour`, `key` or `value`; only what is given changes.
+
+        The labels of a class mean its new name from now on; what was said stays as it was said.
+        """
+        with self._database.write() as connection:
+            project = _lock(connection, reference)
+            made = kept_classes.change_class(connection, project.id, project.kind, name, changes)
+            if made.name != name:
+                label_events.append_change(connection, project.id, name, made.name, by, self._clock.now())
+                self._changed(connection, project, "project.class-renamed", {"old": name, "new": made.name})
+            if changes.keys() - {"name"}:
+                self._changed(connection, project, "project.class-changed", {"name": made.name})
+            return made
 
     def rename_class(self, reference: str, old: str, new: str, *, by: str = "") -> None:
-        """Give a class another name. Its labels mean the new name from now on; what was said stays as it was said."""
+        """Give a class another name, which no other class has."""
+        self.change_class(reference, old, {"name": new}, by=by)
+
+    def order_classes(self, reference: str, names: Sequence[str]) -> Sequence[Class]:
+        """Put the classes into another order, which names each of them once."""
         with self._database.write() as connection:
             project = _lock(connection, reference)
-            existing = [one.name for one in _classes(connection, project.id)]
-            _require_class(existing, old)
-            _check_class_names([new], existing=existing)
-            label_events.append_change(connection, project.id, old, new, by, self._clock.now())
-            connection.execute(update(tables.classes).where(_is_class(project.id, old)).values(name=new))
-            self._changed(connection, project, "project.class-renamed", {"old": old, "new": new})
+            self._changed(connection, project, "project.class-changed", {"name": ""})
+            return kept_classes.order_classes(connection, project.id, names)
+
+    def merge_class(self, reference: str, old: str, into: str, *, by: str = "") -> int:
+        """Make two classes one: what was called `old` is `into` from now on. How many images that concerns."""
+        if old == into:
+            raise InvalidInput(f"'{old}' cannot be merged into itself.")
+        with self._database.write() as connection:
+            project = _lock(connection, reference)
+            existing = kept_classes.read_classes(connection, project.id)
+            kept_classes.require_class(existing, into)
+            labelled = self._labelled(connection, project, kept_classes.require_class(existing, old))
+            label_events.append_change(connection, project.id, old, into, by, self._clock.now())
+            kept_classes.delete_class(connection, project.id, old)
+            told = {"old": old, "into": into, "labels": labelled}
+            self._changed(connection, project, "project.class-merged", told)
+            return labelled
 
     def remove_class(self, reference: str, name: str, *, with_labels: bool = False, by: str = "") -> None:
         """Remove a class; one that images are labelled with only on demand, and then those images have no label."""
         with self._database.write() as connection:
             project = _lock(connection, reference)
-            _require_class([one.name for one in _classes(connection, project.id)], name)
-            labelled = sum(label.label == name for label in label_events.current(connection, project.id).values())
+            existing = kept_classes.read_classes(connection, project.id)
+            labelled = self._labelled(connection, project, kept_classes.require_class(existing, name))
             if labelled and not with_labels:
                 raise Conflict(
                     f"{labelled} images are labelled '{name}'; without the class they would have no label.",
-                    hint="Label them anew first, or remove the class with its labels.",
+                    hint="Label them anew or merge the class into another first, or remove it with its labels.",
                 )
             label_events.append_change(connection, project.id, name, "", by, self._clock.now())
-            connection.execute(delete(tables.classes).where(_is_class(project.id, name)))
+            kept_classes.delete_class(connection, project.id, name)
             self._changed(connection, project, "project.class-removed", {"name": name, "labels": labelled})
 
     # --- labels -----------------------------------------------------------------------------------------------------
@@ -158,7 +211,7 @@ class Projects:
         sent = [*given]
         with self._database.write() as connection:
             project = _lock(connection, reference)
-            names = [one.name for one in _classes(connection, project.id)]
+            names = [one.name for one in kept_classes.read_classes(connection, project.id)]
             fresh = label_events.append(connection, project.id, sent, names, self._clock.now())
             if fresh:
                 last = label_events.last_number(connection, project.id)
@@ -182,11 +235,22 @@ class Projects:
             project = _find(connection, reference)
             return label_events.history(connection, project.id, image, after, min(max(limit, 0), _MOST_EVENTS))
 
+    def changes(self, reference: str, *, after: int = 0, limit: int = _MOST_EVENTS) -> Changes:
+        """What was said after a number, the oldest first, and where to go on from."""
+        with self._database.read() as connection:
+            project = _find(connection, reference)
+            return label_events.changes(connection, project.id, after, min(max(limit, 0), _MOST_EVENTS))
+
+    def last_number(self, reference: str) -> int:
+        """The number of the newest event, changes of classes among them; 0: there is none."""
+        with self._database.read() as connection:
+            return label_events.last_number(connection, _find(connection, reference).id)
+
     def counts(self, reference: str) -> Mapping[str, int]:
         """How many images each class has, in the order of the classes."""
         with self._database.read() as connection:
             project = _find(connection, reference)
-            found = {one.name: 0 for one in _classes(connection, project.id)}
+            found = {one.name: 0 for one in kept_classes.read_classes(connection, project.id)}
             for label in label_events.current(connection, project.id).values():
                 found[label.label] += 1
             return found
@@ -209,12 +273,21 @@ class Projects:
             connection.execute(update(tables.projects).where(tables.projects.c.id == project.id).values(values))
             return _find(connection, project.id)
 
+    def _labelled(self, connection: Connection, project: Project, klass: Class) -> int:
+        current = label_events.current(connection, project.id)
+        return sum(label.label == klass.name for label in current.values())
+
     def _changed(self, connection: Connection, project: Project, kind: str, data: dict[str, Any]) -> None:
         self._events.append(connection, kind, project.id, data, project=project.id)
 
 
 def _project(row: Row[Any]) -> Project:
-    return Project(row.id, row.name, row.created, row.owner, row.data)
+    settings = ProjectSettings.from_json(row.settings)
+    return Project(row.id, row.name, row.created, row.owner, row.data, Kind(row.kind), settings)
+
+
+def _new(classes: Sequence[str | NewClass]) -> list[NewClass]:
+    return [NewClass(one) if isinstance(one, str) else one for one in classes]
 
 
 def _find(connection: Connection, reference: str, *, lock: bool = False) -> Project:
@@ -246,48 +319,3 @@ def _check_project_name(name: str) -> None:
         problems.append("The project's name holds a '/'.")
     if problems:
         raise InvalidInput("This cannot be a project's name.", problems=problems)
-
-
-def _classes(connection: Connection, project: str) -> list[Class]:
-    classes = tables.classes
-    rows = connection.execute(select(classes).where(classes.c.project == project).order_by(classes.c.position))
-    return [Class(row.name, row.position, row.colour, row.key) for row in rows]
-
-
-def _insert_classes(connection: Connection, project: str, names: Sequence[str]) -> Sequence[Class]:
-    existing = _classes(connection, project)
-    added: list[Class] = []
-    for name in names:
-        added.append(_next_class(name, [*existing, *added]))
-    if added:
-        connection.execute(insert(tables.classes), [{"project": project, **vars(one)} for one in added])
-    return added
-
-
-def _next_class(name: str, existing: Sequence[Class]) -> Class:
-    position = max((one.position for one in existing), default=-1) + 1
-    taken = {one.key for one in existing}
-    used = [one.colour for one in existing]
-    colour = min(_COLOURS, key=used.count)  # the first of those that are used the least
-    return Class(name, position, colour, next((key for key in _KEYS if key not in taken), ""))
-
-
-def _check_class_names(names: Sequence[str], existing: Sequence[str]) -> None:
-    problems = []
-    for place, name in enumerate(names):
-        problems += problems_of_text(f"The class's name '{name[:40]}'", name, longest=100)
-        if name in existing or name in names[:place]:
-            problems.append(f"There is already a class '{name}'.")
-    if len(names) + len(existing) > _MOST_CLASSES:
-        problems.append(f"A project has at most {_MOST_CLASSES} classes.")
-    if problems:
-        raise InvalidInput("These cannot be the names of classes.", problems=problems[:50])
-
-
-def _is_class(project: str, name: str) -> Any:
-    return (tables.classes.c.project == project) & (tables.classes.c.name == name)
-
-
-def _require_class(existing: Sequence[str], name: str) -> None:
-    if name not in existing:
-        raise NotFound(f"There is no class '{name}' in this project.", hint=near_matches(name, [*existing]))

@@ -7,8 +7,9 @@ from tempfile import TemporaryDirectory
 
 from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.projects.classes import Class
 from seedbed.assets.projects.labels import Label, LabelEvent
-from seedbed.assets.projects.projects import Class, Project
+from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle, Draft, Lineage
 from seedbed.assets.store.store import Store
