@@ -1,7 +1,11 @@
 """Train, evaluate, export, label all and predict as steps: what they leave, and how bad input ends."""
 
+import csv
 import json
 import shutil
+import subprocess
+import sys
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -103,10 +107,36 @@ def test_the_curve_of_a_model_of_an_earlier_version_is_empty(tmp_path: Path) -> 
 def test_the_download_has_every_format_and_how_to_use_it(trained: dict[str, Any]) -> None:
     download: Download = trained["download"]
     names = {path.name for path in download.place.iterdir()}
-    assert names == {"model.json", "model.safetensors", "model.pt", "model.onnx", "README.txt"}
+    assert names == {"model.json", "model.safetensors", "model.pt", "model.onnx", "README.txt", "edge.zip"}
     facts = json.loads(download.facts.read_text())
     assert facts["values"] == [0.0, 40.0] and facts["temperature"] == trained["report"].facts()["temperature"]
     assert torch.load(download.place / "model.pt", weights_only=True).keys()
+
+
+def test_the_folder_for_a_device_runs_with_one_command_and_says_what_the_service_says(
+    trained: dict[str, Any], leaves: Path, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(trained["download"].place / "edge.zip") as archive:
+        archive.extractall(tmp_path)
+    folder = tmp_path / "model-on-a-device"
+    assert not any("seedbed" in line for line in (folder / "predict.py").read_text().splitlines() if "import" in line)
+    (tmp_path / "broken.jpg").write_bytes(b"no image")
+    # apart from the environment: neither this project nor torch can be found, only what the folder's list names
+    blocked = "import sys; sys.modules.update(seedbed=None, torch=None, torchvision=None, timm=None, onnx=None)"
+    command = f"{blocked}; sys.path.insert(0, {str(folder)!r}); import predict; sys.exit(predict.main())"
+    photos = [str(leaves), str(tmp_path / "broken.jpg"), "--csv", str(tmp_path / "results.csv")]
+    done = subprocess.run([sys.executable, "-c", command, *photos], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "broken.jpg: not an image" in done.stderr
+    with (tmp_path / "results.csv").open(newline="") as file:
+        said = {Path(row["file"]).name: row for row in csv.DictReader(file)}
+    expected = {row["file"]: row for row in trained["predictions"].rows()}
+    assert said.keys() == expected.keys()
+    for name, row in said.items():
+        assert float(row["confidence"]) == pytest.approx(float(expected[name]["confidence"]), abs=1e-3)
+        assert float(row["value"]) == pytest.approx(float(expected[name]["value"]), abs=0.05)
+    assert len(done.stdout.splitlines()) == 60
+    alone = subprocess.run([sys.executable, "predict.py", str(min(leaves.glob("*.jpg")))], cwd=folder, check=False)
+    assert alone.returncode == 0
 
 
 def test_every_image_gets_a_class_a_confidence_and_an_expected_value(

@@ -210,6 +210,34 @@ def test_a_preempted_job_returns_to_the_head_and_finishes_what_it_began(service:
     assert service.finish(behind).state is State.DONE
 
 
+def test_a_job_that_was_stopped_for_now_keeps_what_it_did_and_goes_on_when_it_is_let(service: Service) -> None:
+    job = service.submit(params={"to": 40, "pause": 0.02})
+    service.until_step(job, 2)
+    service.queue.pause(job.id, by="ada")
+    service.until(lambda: service.queue.get(job.id).paused)
+    kept = service.queue.get(job.id)
+    assert (kept.reason, kept.failures, kept.preemptions) == ("Stopped by ada for now", 0, 0) and kept.checkpoint
+    other = service.submit(params={"to": 1})
+    assert service.finish(other).state is State.DONE  # there is room, and still it waits
+    assert service.queue.get(job.id).paused
+    with pytest.raises(Conflict, match="was not stopped"):
+        service.queue.resume(other.id)
+    service.queue.resume(job.id)
+    assert service.finish(job).state is State.DONE and service.numbers(job) == tuple(range(40))
+    assert [a.outcome for a in service.queue.attempts(job.id)] == ["preempted", "done"]
+
+
+def test_a_job_that_has_not_begun_can_be_stopped_for_now_and_cancelled(service: Service) -> None:
+    job = service.submit(params={"to": 1})
+    assert service.queue.pause(job.id).paused and service.queue.pause(job.id).paused
+    other = service.submit(params={"to": 1})
+    service.finish(other)
+    assert service.queue.attempts(job.id) == []
+    assert service.queue.cancel(job.id).state is State.CANCELLED
+    with pytest.raises(Conflict, match="has ended"):
+        service.queue.pause(job.id)
+
+
 def test_a_worker_that_ignores_the_wish_to_stop_is_killed_and_still_only_preempted(service: Service) -> None:
     deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN); count()"
     large = Resources(4.0, 256 << 20, 0)

@@ -27,7 +27,7 @@ KILLED = Exited(137, 9, "Too much memory.")
 ENDS = [Exited(0), Exited(1), Exited(75), Exited(137, 9), Exited(143, 15), KILLED, Lost("x")]
 
 
-@given(st.sampled_from(["", "cancel", "preempt", "timeout"]), st.sampled_from(ENDS), st.integers(0, 3))
+@given(st.sampled_from(["", "cancel", "preempt", "timeout", "pause"]), st.sampled_from(ENDS), st.integers(0, 3))
 def test_every_verdict_is_a_step_that_the_table_of_states_has(wish: str, end: Exited | Lost, failures: int) -> None:
     before = job(wish, failures)
     verdict = judge(before, end, {})
@@ -47,6 +47,12 @@ def test_a_preempted_job_goes_to_the_head_without_a_failure(end: Exited | Lost) 
     assert (verdict.state, verdict.head, verdict.preemption, verdict.failure) == (State.WAITING, True, True, False)
 
 
+@pytest.mark.parametrize("end", [Exited(75), Exited(143, 15), Lost("x")])
+def test_a_job_that_was_stopped_for_now_waits_at_the_head_until_somebody_lets_it_go_on(end: Exited | Lost) -> None:
+    verdict = judge(job("pause"), end, {})
+    assert (verdict.state, verdict.head, verdict.pause, verdict.failure) == (State.WAITING, True, True, False)
+
+
 def test_a_job_that_fails_while_it_makes_room_has_failed() -> None:
     verdict = judge(job("preempt"), Exited(1), {"message": "No.", "code": "invalid-input"})
     assert (verdict.state, verdict.reason) == (State.FAILED, "No.")
@@ -55,6 +61,7 @@ def test_a_job_that_fails_while_it_makes_room_has_failed() -> None:
 def test_a_job_that_finished_before_it_heard_the_wish_is_done() -> None:
     assert judge(job("preempt"), Exited(0), {}).state is State.DONE
     assert judge(job("timeout"), Exited(0), {}).state is State.DONE
+    assert judge(job("pause"), Exited(0), {}).state is State.DONE
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,10 @@ class Model(Kind):
 
 
 class Download(Kind):
-    """A model to take away: one ONNX file that takes raw pixels, safetensors, a state dict, and its facts."""
+    """A model to take away: ONNX that takes raw pixels, safetensors, a state dict, facts, a folder that runs alone."""
 
     kind = "download"
-    about = "a model to take away: ONNX, safetensors, PyTorch state dict, facts"
+    about = "a model to take away: ONNX, safetensors, PyTorch state dict, a folder that runs with one command"
 
     @property
     def place(self) -> Path:

@@ -2,6 +2,7 @@
 
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
+from seedbed.flows.edge import write_edge
 from seedbed.flows.kinds.models import Download, Model
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
@@ -11,11 +12,16 @@ class ExportParams(Params):
     """Nothing to choose yet."""
 
 
-@step("export", methods=("seedbed.methods.learn", "seedbed.assets.zoo"), resources=Resources(cpus=1, memory=2 << 30))
+@step(
+    "export",
+    methods=("seedbed.methods.learn", "seedbed.assets.zoo", "seedbed.flows.edge", "seedbed.assets.data.decode"),
+    resources=Resources(cpus=1, memory=2 << 30),
+)
 def export_model(model: Model, params: ExportParams, run: RunContext) -> Download:
-    """Writes a model for others: ONNX that takes raw pixels, safetensors, a PyTorch state dict, and how to use them."""
+    """Writes a model for others: ONNX, safetensors, a PyTorch state dict, and a folder that runs anywhere."""
     download = Download(run.folder / "download", {"classes": model.classes, "size": (model.size,)})
     run.report(step=0, total=1, doing="writing ONNX")
     METHODS.get("export")(METHODS.get("model").load(model.place, device="cpu"), download.place)
+    write_edge(download.place)
     run.report(step=1, total=1, doing="exported")
     return download

@@ -75,6 +75,18 @@ class Jobs:
         self._audit.record(by.name, "job.cancel", job.id)
         return self._queue.cancel(job.id, by=by.name)
 
+    def pause(self, job_id: str, *, by: Identity) -> Job:
+        """Let it put its state away and wait until somebody lets it go on; nothing that it learnt is lost."""
+        job = self._require(job_id, Role.TRAINER, by)
+        self._audit.record(by.name, "job.pause", job.id)
+        return self._queue.pause(job.id, by=by.name)
+
+    def resume(self, job_id: str, *, by: Identity) -> Job:
+        """Let a paused job go on from where it was."""
+        job = self._require(job_id, Role.TRAINER, by)
+        self._audit.record(by.name, "job.resume", job.id)
+        return self._queue.resume(job.id)
+
     def rerun(self, job_id: str, *, by: Identity, again: bool = False) -> Job:
         """A new job with exactly the same inputs; `again` runs it even if the store knows the answer."""
         old = self._require(job_id, Role.TRAINER, by)

@@ -12,7 +12,7 @@ from seedbed.assets.store.events import Events, News
 from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.ids import new_id
-from seedbed.runtime.jobs.records import Attempt, Job, Metric, Waiter
+from seedbed.runtime.jobs.records import PAUSE, PAUSED, Attempt, Job, Metric, Waiter
 from seedbed.runtime.jobs.spec import JobSpec, output_of_job
 from seedbed.runtime.jobs.states import State, check
 
@@ -83,6 +83,37 @@ class Queue:
             else:
                 self.transition(conn, job.id, State.STOPPING, wish="cancel", reason=words)
         return self.get(job.id)
+
+    def pause(self, ref: str, *, by: str = "") -> Job:
+        """Let a job put its state away and wait, until it is resumed; one that waits already starts only then."""
+        job = self.get(ref)
+        words = f"Stopped by {by} for now" if by else "Stopped for now"
+        with self.database.write() as conn:
+            job = self.locked(conn, job.id)
+            if job.state.ended or job.wish == "cancel":
+                raise Conflict(f"Job {job.id} has ended or is being cancelled; it cannot be stopped for now.")
+            if job.state is State.WAITING and not job.paused:
+                self._hold(conn, job, "job.paused", reason=words, not_before=PAUSED)
+            elif job.state is State.STOPPING:
+                conn.execute(update(jobs).where(jobs.c.id == job.id).values(wish=PAUSE, reason=words))
+            elif job.state is not State.WAITING:
+                self.transition(conn, job.id, State.STOPPING, wish=PAUSE, reason=words)
+        return self.get(job.id)
+
+    def resume(self, ref: str) -> Job:
+        """Let a paused job go on from where it was."""
+        job = self.get(ref)
+        with self.database.write() as conn:
+            job = self.locked(conn, job.id)
+            if not job.paused:
+                raise Conflict(f"Job {job.id} is {job.state}, and was not stopped for now.")
+            self._hold(conn, job, "job.resumed", reason="Goes on as soon as there is room", not_before=0.0)
+        return self.get(job.id)
+
+    def _hold(self, conn: Connection, job: Job, kind: str, **values: Any) -> None:
+        conn.execute(update(jobs).where(jobs.c.id == job.id).values(values))
+        data = {"step": job.step, "name": job.name, "flow": job.flow, "owner": job.owner, "reason": values["reason"]}
+        self.events.append(conn, kind, job.id, data, job.project)
 
     # --- seen -----------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,9 @@ from seedbed.base.clock import Instant
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 from seedbed.runtime.jobs.states import State
 
+PAUSE = "pause"  # the wish of a job that is to put its state away and wait
+PAUSED: Instant = 1e12  # not before this moment, which nobody lives to see: until somebody lets it go on
+
 
 @dataclass(frozen=True)
 class Job:
@@ -34,6 +37,11 @@ class Job:
     started: Instant
     ended: Instant
     checkpoint: str
+
+    @property
+    def paused(self) -> bool:
+        """Whether it waits until somebody lets it go on."""
+        return self.state is State.WAITING and self.not_before >= PAUSED
 
     @property
     def step(self) -> str:

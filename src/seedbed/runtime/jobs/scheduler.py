@@ -32,7 +32,7 @@ from seedbed.runtime.jobs.launcher import Answered, Launcher, Prepared
 from seedbed.runtime.jobs.lease import Lease, LeaseLost
 from seedbed.runtime.jobs.policy import Decision, Placement, Policy, Running, Waiting
 from seedbed.runtime.jobs.queue import Queue
-from seedbed.runtime.jobs.records import Attempt, Job, Waiter
+from seedbed.runtime.jobs.records import PAUSE, PAUSED, Attempt, Job, Waiter
 from seedbed.runtime.jobs.states import State
 from seedbed.runtime.jobs.verdict import Verdict, failed, is_hopeless, judge
 
@@ -188,8 +188,8 @@ class Scheduler:
         if handle is None:
             words = "The service ended while it was being started"
             state = State.CANCELLED if job.wish == "cancel" else State.WAITING
-            reason = job.reason if job.wish == "cancel" else words
-            self._end(job, attempt, Verdict("lost", state, reason))
+            reason = job.reason if job.wish in ("cancel", PAUSE) else words
+            self._end(job, attempt, Verdict("lost", state, reason, pause=job.wish == PAUSE))
             return None
         self._note(attempt, handle=dict(handle))
         return Attempt(**{**vars(attempt), "handle": handle})
@@ -216,6 +216,8 @@ class Scheduler:
         values["preemptions"] = job.preemptions + verdict.preemption
         if verdict.failure and verdict.state is State.WAITING:
             values["not_before"] = now + min(_LONGEST_PAUSE, self.backoff * 2 ** (failures - 1))
+        if verdict.pause:
+            values["not_before"] = PAUSED
         with self.lease.write() as conn:
             if self.queue.locked(conn, job.id).wish != job.wish:
                 return  # somebody wished something in this very moment: the next turn judges anew

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from seedbed.base.errors import DiskFull, TooOften, Unavailable, family
 from seedbed.runtime.executors.protocol import Exited, Lost
-from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.records import PAUSE, Job
 from seedbed.runtime.jobs.states import State
 
 STOPPED = 75  # the exit code of a worker that made a checkpoint because it was asked to stop
@@ -22,7 +22,8 @@ Outcome = Literal["done", "failed", "preempted", "cancelled", "lost"]
 class Verdict:
     """The outcome of the attempt, the next state of the job, and why, in words.
 
-    `failure`: it counts against the retry limit. `head`: the job returns to the head of its queue.
+    `failure`: it counts against the retry limit. `head`: the job returns to the head of its queue. `pause`: it waits
+    there until somebody lets it go on.
     """
 
     outcome: Outcome
@@ -31,6 +32,7 @@ class Verdict:
     failure: bool = False
     preemption: bool = False
     head: bool = False
+    pause: bool = False
 
 
 def judge(job: Job, status: Exited | Lost, error: Mapping[str, Any]) -> Verdict:
@@ -47,6 +49,8 @@ def judge(job: Job, status: Exited | Lost, error: Mapping[str, Any]) -> Verdict:
     stopped = isinstance(status, Lost) or status.code == STOPPED or status.signal is not None
     if job.wish == "preempt" and stopped:
         return Verdict("preempted", State.WAITING, "Made room for another job", preemption=True, head=True)
+    if job.wish == PAUSE and stopped:
+        return Verdict("preempted", State.WAITING, job.reason or "Stopped for now", head=True, pause=True)
     if isinstance(status, Lost):
         return failed(job, status.reason, outcome="lost")
     if status.code == STOPPED:

@@ -53,6 +53,18 @@ def cancel(job_id: JobId, here: Here, by: Trainer) -> JobView:
     return JobView.of(here.jobs.cancel(job_id, by=by))
 
 
+@jobs.post("/{job_id}/pause", status_code=202)
+def pause(job_id: JobId, here: Here, by: Trainer) -> JobView:
+    """Stop a job for now: it puts its state away and waits."""
+    return JobView.of(here.jobs.pause(job_id, by=by))
+
+
+@jobs.post("/{job_id}/resume", status_code=202)
+def resume(job_id: JobId, here: Here, by: Trainer) -> JobView:
+    """Let a job that was stopped for now go on."""
+    return JobView.of(here.jobs.resume(job_id, by=by))
+
+
 @jobs.post("/{job_id}/rerun", status_code=201)
 def rerun(job_id: JobId, asked: RerunAsked, here: Here, by: Trainer) -> JobView:
     """A new job with exactly the same inputs."""
