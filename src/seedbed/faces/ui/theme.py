@@ -1,11 +1,13 @@
 """The look: the style sheet, the script of the browser's side, the icons."""
 
+from functools import cache
 from pathlib import Path
 
-from seedbed.base.ids import digest_of_file
+from seedbed.base.ids import digest_of, digest_of_file
 
 ASSETS = Path(__file__).parent / "assets"
 ADDRESS = "/_seedbed"  # where the assets are served
+LABELLING = ASSETS / "labelling"  # the modules of the labelling page
 
 _ICONS = {
     "sprout": '<path d="M12 21v-9"/><path d="M12 14c0-4.500 2.800-7.300 8.500-7.800.2 5.400-3 8.300-8.500 7.800z"/>'
@@ -42,6 +44,28 @@ def head() -> str:
     """What goes into every page's head; the theme is set before anything is painted."""
     script, style = (_address(name) for name in ("seedbed.js", "seedbed.css"))
     return f'<script src="{script}"></script><link rel="stylesheet" href="{style}">'
+
+
+@cache
+def labelling_address() -> str:
+    """Where the labelling page's modules are served: they import each other by name, so the folder has the digest."""
+    digests = {path.name: digest_of_file(path) for path in LABELLING.glob("*.js")}
+    return f"{ADDRESS}-labelling/{digest_of(digests)[:12]}"
+
+
+def labelling_head() -> str:
+    """The labelling page's style and modules; all are asked for at once, not one after the other as they import."""
+    address = labelling_address()
+    files = sorted(path.name for path in LABELLING.glob("*.js"))
+    preloads = "".join(f'<link rel="modulepreload" href="{address}/{name}">' for name in files)
+    style = f'<link rel="stylesheet" href="{_address("labelling.css")}">'
+    return f'{style}{preloads}<script type="module" src="{address}/main.js"></script>'
+
+
+def way_head() -> str:
+    """What the pages around labelling need besides: places to drop files on, and the look of the way's steps."""
+    scripts = "".join(f'<script src="{_address(name)}"></script>' for name in ("drop.js", "tryout.js"))
+    return f'<link rel="stylesheet" href="{_address("way.css")}">{scripts}'
 
 
 def _address(name: str) -> str:

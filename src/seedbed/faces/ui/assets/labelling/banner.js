@@ -1,0 +1,69 @@
+// One line between the bar and the images, for what the person should know or decide now.
+
+import { button, h, text } from "./dom.js";
+import { goal, plural } from "./words.js";
+
+export class Banner {
+  constructor(session, acts) {
+    Object.assign(this, { session, acts });
+    this.element = h("div", { class: "lb-banner" });
+    session.on("banner board mode round order", () => this.draw());
+    session.on("selection", () => { if (session.alike) this.told?.(); });
+    session.on("counts", () => { if (session.mode === "rounds" || !session.board.classes.length) this.draw(); });
+    this.draw();
+  }
+
+  draw() {
+    // a slider that is being moved stays the same element
+    if (this.session.alike && this.drawn === this.session.alike) return;
+    this.drawn = this.session.alike;
+    const parts = this.#parts();
+    this.element.replaceChildren(...parts);
+    this.element.hidden = !parts.length;
+  }
+
+  #parts() {
+    const { board, alike, mode, better, order } = this.session;
+    if (!board.classes.length) return [h("p", {}, board.may_train ? "No classes yet: say first what can be seen on the images." : "No classes yet."), ...(board.may_train ? [button("Add a class…", () => this.acts.classes(), { class: "button main" })] : [])];
+    if (alike) return this.#alike();
+    if (mode === "rounds") return this.#round();
+    if (better) return [h("p", {}, "A better order is ready: the images most worth a label first."), button("Show it", () => this.session.showBetter())];
+    if (!order.length) return [h("p", {}, "Nothing to see here."), button("Back to all images", () => this.acts.show("worth"))];
+    return this.#grouping();
+  }
+
+  #grouping() {
+    const { grouping, grouping_done: done } = this.session.board;
+    if (grouping === "failed") return [h("p", {}, this.session.board.grouping_sentence || "Alike images could not be put together.")];
+    if (grouping === "waiting") return [h("p", {}, "Alike images will be put together soon. You can label already.")];
+    if (grouping !== "running") return [];
+    const bar = h("div", { class: "bar", role: "progressbar", "aria-label": "Putting alike images together", "aria-valuenow": Math.round(100 * done), "aria-valuemin": 0, "aria-valuemax": 100 }, h("div"));
+    bar.firstChild.style.width = `${100 * done}%`;
+    return [h("p", {}, "Alike images are being put together. You can label already."), bar];
+  }
+
+  #alike() {
+    const { session } = this, { alike, order } = session;
+    const slider = h("input", { type: "range", id: "lb-alike", min: 1, max: order.length });
+    const picked = h("output", { for: "lb-alike", class: "number" });
+    slider.addEventListener("input", () => session.takeAlike(Number(slider.value)));
+    this.told = () => {
+      slider.value = alike.take;
+      text(picked, plural(session.selection.picked.size, "image"));
+    };
+    return [h("p", {}, "The most alike come first. "), h("label", { for: "lb-alike" }, "How many to pick"), slider, picked,
+      button("Back", () => this.session.leaveAlike())];
+  }
+
+  #round() {
+    const { session } = this, { round, goal: wanted, board } = session;
+    const names = board.classes.map((one) => one.name), have = session.countOf(round);
+    const next = names[(names.indexOf(round) + 1) % names.length];
+    const title = h("p", { class: "lb-round" }, `Pick ${wanted} images of `, h("strong", {}, round), ": ", h("span", { class: "number" }, goal(have, wanted)));
+    title.style.setProperty("--class", session.classOf(round)?.colour || "var(--leaf)");
+    const on = button(`Next: ${next}`, () => this.acts.nextClass(), { class: have >= wanted && !session.complete ? "button main" : "button", title: "Next class ( ] )" });
+    const parts = [title, ...(names.length > 1 ? [on] : [])];
+    if (session.complete && board.may_train) parts.push(h("a", { class: "button main", href: `/projects/${session.id}#train` }, `Train with ${plural(session.book.labelled, "label")}`));
+    return parts;
+  }
+}

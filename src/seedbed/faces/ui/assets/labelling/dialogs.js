@@ -1,0 +1,79 @@
+// The two dialogs: all keys, and the classes (add, rename, colour, key, merge).
+
+import { button, h, text } from "./dom.js";
+import { KEYS } from "./keys.js";
+import { plural } from "./words.js";
+
+export function keysDialog(session) {
+  const list = h("dl", { class: "keys" });
+  const made = dialog("lb-keys", "Keys", list);
+  made.show = () => {
+    const classes = session.board.classes.filter((one) => one.key).map((one) => [one.key, one.name]);
+    const rest = KEYS.map(({ keys, shown, words }) => [shown || keys[0], words]);
+    list.replaceChildren(...[...classes, ...rest].flatMap(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)]));
+    made.element.showModal();
+  };
+  return made;
+}
+
+export function classesDialog(session) {
+  const rows = h("div", { class: "lb-edit" });
+  const name = h("input", { id: "lb-new-class", maxlength: 100, autocomplete: "off" });
+  const wrong = h("p", { class: "wrong", role: "alert" });
+  const form = h("form", { class: "row" }, h("label", { class: "field grow", for: "lb-new-class" }, "One more class", name), h("button", { class: "button" }, "Add"));
+  const made = dialog("lb-classes-dialog", "Classes", rows, form, wrong);
+
+  const attempt = async (change) => {
+    text(wrong, "");
+    try {
+      await session.outbox.empty(); // what was said before the change means the old name
+      await change();
+      await session.refresh();
+    } catch (error) { text(wrong, error.message); }
+    draw();
+  };
+  const draw = () => rows.replaceChildren(...session.board.classes.map((klass) => row(session, klass, attempt)));
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const given = name.value.trim();
+    if (given) attempt(async () => { await session.api.post("/classes", { name: given }); name.value = ""; });
+  });
+  made.show = () => { text(wrong, ""); draw(); made.element.showModal(); name.focus(); };
+  return made;
+}
+
+function row(session, klass, attempt) {
+  const address = `/classes/${encodeURIComponent(klass.name)}`;
+  const change = (what) => attempt(() => session.api.patch(address, what));
+  const field = (value, words, attributes, done) => {
+    const made = h("input", { value, "aria-label": `${words} of ${klass.name}`, autocomplete: "off", ...attributes });
+    made.addEventListener("change", () => made.value.trim() && made.value !== value && done(made.value.trim()));
+    return made;
+  };
+  const others = session.board.classes.filter((one) => one.name !== klass.name);
+  const merge = h("select", { "aria-label": `Make ${klass.name} one with another class` }, h("option", { value: "" }, "Merge into…"), ...others.map((one) => h("option", { value: one.name }, one.name)));
+  const made = h("div", { class: "lb-edit-row" },
+    field(klass.colour || "#777777", "Colour", { type: "color" }, (colour) => change({ colour })),
+    field(klass.name, "Name", { maxlength: 100, class: "grow" }, (name) => change({ name })),
+    field(klass.key || "", "Key", { maxlength: 1, class: "lb-key" }, (key) => change({ key })),
+    merge);
+  merge.addEventListener("change", () => merge.value && made.after(question(session, klass, merge, () =>
+    attempt(() => session.api.post(`${address}/merge`, { into: merge.value })))));
+  return made;
+}
+
+// What cannot be undone asks first.
+function question(session, klass, merge, yes) {
+  const count = session.countOf(klass.name);
+  const asked = h("div", { class: "note warn row", role: "alert" }, h("span", { class: "grow" }, `${plural(count, "label")} of ${klass.name} become ${merge.value}, and ${klass.name} goes. This cannot be undone.`),
+    button(`Merge into ${merge.value}`, () => yes(), { class: "button danger" }),
+    button("No", () => { merge.value = ""; asked.remove(); }));
+  return asked;
+}
+
+function dialog(id, title, ...content) {
+  const close = h("button", { type: "button", class: "button", "data-closes": "" }, "Close");
+  const element = h("dialog", { id, class: "lb-dialog", "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...content, h("div", { class: "actions" }, close));
+  return { element };
+}

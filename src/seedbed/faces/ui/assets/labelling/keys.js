@@ -1,0 +1,48 @@
+// Every key in one table, which the list of keys on the page is made from. The keys of the classes come first: they are
+// the person's own choice. Keys that are used here do not reach the shortcuts of the other pages.
+
+export const KEYS = [
+  { keys: ["Enter"], act: "accept", words: "Accept the proposal" },
+  { keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], shown: "← → ↑ ↓", act: "move", words: "Go to another image; with shift, pick on the way" },
+  { keys: ["Home", "End", "PageUp", "PageDown"], shown: "Home End Page", act: "move", words: "Far" },
+  { keys: [" "], shown: "Space", act: "pick", words: "Pick this image too" },
+  { keys: ["a"], act: "alike", words: "Pick all like this one" },
+  { keys: ["z"], act: "large", words: "Large, and back" },
+  { keys: ["n"], act: "unsure", words: "Not sure" },
+  { keys: ["s"], act: "skip", words: "Skip" },
+  { keys: ["Backspace", "Delete"], shown: "Backspace", act: "clear", words: "Take the label away" },
+  { keys: ["ctrl+z", "u"], shown: "u or Ctrl Z", act: "undo", words: "Undo" },
+  { keys: ["ctrl+y", "ctrl+Z"], shown: "Ctrl Y", act: "redo", words: "Do again" },
+  { keys: ["]"], act: "nextClass", words: "Class by class: the next class" },
+  { keys: ["["], act: "lastClass", words: "Class by class: the class before" },
+  { keys: ["+", "="], shown: "+", act: "larger", words: "Larger pictures" },
+  { keys: ["-"], act: "smaller", words: "Smaller pictures" },
+  { keys: ["Escape"], shown: "Esc", act: "back", words: "Let go, go back" },
+  { keys: ["?"], act: "help", words: "This list" },
+];
+const ACTS = new Map(KEYS.flatMap(({ keys, act }) => keys.map((key) => [key, act])));
+const NATIVE = new Set(["Enter", " "]); // what presses a button that has the keyboard
+
+export function listen(session, acts) {
+  window.addEventListener("keydown", (event) => {
+    const name = nameOf(event);
+    if (!name || isBusy(event, name)) return;
+    const klass = session.board.classes.find((one) => one.key && one.key === name);
+    const act = klass ? () => acts.class(klass) : acts[ACTS.get(name)] && (() => acts[ACTS.get(name)](event));
+    if (!act) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    act();
+  }, { capture: true });
+}
+
+function nameOf({ key, ctrlKey, metaKey, altKey }) {
+  if (altKey) return "";
+  return ctrlKey || metaKey ? `ctrl+${key}` : key;
+}
+
+// The person writes into a field, looks at a dialog, or presses a button with the keyboard.
+function isBusy({ target }, name) {
+  if (document.querySelector("dialog[open]") || target.closest("input, textarea, select, [contenteditable]")) return true;
+  return NATIVE.has(name) && Boolean(target.closest("button, a, summary"));
+}

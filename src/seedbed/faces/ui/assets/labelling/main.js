@@ -1,0 +1,180 @@
+// The labelling page: puts the parts together. It begins to ask the server before the page around it is drawn.
+
+import { Banner } from "./banner.js";
+import { Bar } from "./bar.js";
+import { classesDialog, keysDialog } from "./dialogs.js";
+import { h, text } from "./dom.js";
+import { Grid } from "./grid.js";
+import { Helps } from "./helps.js";
+import { listen } from "./keys.js";
+import { Live } from "./live.js";
+import { Panel } from "./panel.js";
+import { Pointer } from "./pointer.js";
+import { Rounds } from "./rounds.js";
+import { Session } from "./session.js";
+import { isReview } from "./shows.js";
+import { Single } from "./single.js";
+
+const about = JSON.parse(document.querySelector("meta[name=seedbed-labelling]").content);
+const memory = `seedbedLabelling ${about.project}`;
+const session = new Session(about);
+const asked = new URLSearchParams(location.search);
+const before = recalled();
+const wished = asked.get("show") || before.show || "worth";
+const opened = session.open(wished === "class" ? "worth" : wished); // no class has a round yet
+opened.catch(() => {});
+
+begin(await element("labelling"));
+
+async function begin(place) {
+  place.replaceChildren(h("p", { class: "lb-wait soft", role: "status" }, "The images are coming…"));
+  try { await opened; } catch (error) {
+    place.replaceChildren(h("div", { class: "note bad", role: "alert" }, `The images cannot be shown: ${error.message} `, h("button", { type: "button", class: "button", onclick: () => location.reload() }, "Try again")));
+    return;
+  }
+  build(place);
+}
+
+function build(place) {
+  const grid = new Grid(session), rounds = new Rounds(session);
+  const acts = actsOf(grid, rounds);
+  const single = new Single(session, acts), panel = new Panel(session, acts), bar = new Bar(session, acts);
+  const banner = new Banner(session, acts), keys = keysDialog(session), classes = classesDialog(session);
+  Object.assign(acts, {
+    help: () => keys.show(), classes: () => classes.show(),
+    larger: () => (single.shown ? single.zoom(1) : grid.grow(1)), smaller: () => (single.shown ? single.zoom(-1) : grid.grow(-1)),
+  });
+  const speaker = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
+  const how = h("p", { class: "unseen", id: "lb-how" }, "Arrow keys move, number keys label, Enter accepts the proposal, question mark lists all keys.");
+  place.replaceChildren(bar.element, banner.element, h("div", { class: "lb-body" }, grid.element, single.element, panel.element), how, speaker, keys.element, classes.element);
+  session.on("said", (words) => text(speaker, words));
+  session.on("mode", () => { grid.element.hidden = single.shown; remember(); });
+  session.on("order", remember);
+  session.on("grouped", () => grouped(acts));
+  new Pointer(grid, pointerActs(rounds));
+  listen(session, acts);
+  session.tell("order");
+  acts.mode(asked.get("mode") || before.mode || "grid");
+  grid.list.focus({ preventScroll: true });
+  new Live(session).start();
+  new Helps(session);
+  place.dataset.ready = "true"; // for those who measure
+}
+
+// What keys and buttons do.
+function actsOf(grid, rounds) {
+  const going = () => session.mode === "rounds" && !session.peeking;
+  return {
+    class: (klass) => {
+      if (going()) return rounds.turnTo(klass.name);
+      session.label(klass.name);
+      return session.tell("said", `${klass.name}. ${session.countOf(klass.name)} labels.`);
+    },
+    accept: () => (going() ? rounds.toggle(session.selection.cursor) : session.accept()),
+    pick: () => {
+      if (going()) return rounds.toggle(session.selection.cursor);
+      session.selection.toggle(session.selection.cursor);
+      return session.tell("selection");
+    },
+    unsure: () => session.label("", "unsure"),
+    skip: () => session.label("", "skipped"),
+    clear: () => session.say(session.targets.map((index) => ({ index, label: "", mark: "" }))),
+    undo: () => session.undo(),
+    redo: () => session.redo(),
+    move: (event) => move(grid, event),
+    step: (by) => step(by),
+    alike: () => session.current >= 0 && session.allLike(session.current).catch(sorry("Alike images cannot be found yet")),
+    large: () => session.peek(),
+    mode: (mode) => turn(mode),
+    show: (show) => session.choose(show).catch(sorry("That cannot be shown now")),
+    nextClass: () => rounds.step(1),
+    lastClass: () => rounds.step(-1),
+    back: () => back(),
+  };
+}
+
+function pointerActs(rounds) {
+  const rounding = () => session.mode === "rounds";
+  return {
+    tap: (position, { add, reach }) => {
+      if (rounding()) return rounds.toggle(position);
+      if (reach) session.selection.reach(position);
+      else if (add) session.selection.toggle(position);
+      else session.selection.only(position);
+      return session.tell("selection");
+    },
+    sweep: (positions, { add }) => {
+      if (rounding() || add) return;
+      session.selection.pick(positions);
+      session.tell("selection");
+    },
+    swept: (positions, { add }) => {
+      if (rounding()) return rounds.take(positions);
+      session.selection.pick(positions, { add });
+      if (positions.length) session.selection.cursor = session.selection.anchor = positions[0];
+      return session.tell("selection");
+    },
+    large: (position) => { session.move(position); session.peek(true); },
+  };
+}
+
+function move(grid, { key, shiftKey }) {
+  const { cursor } = session.selection, end = session.order.length - 1;
+  if (end < 0) return;
+  if (grid.element.hidden) return step({ ArrowLeft: -1, ArrowUp: -1 }[key] || 1);
+  const down = (rows) => { let place = cursor; for (let row = 0; row < Math.abs(rows); row++) place = grid.layout.vertical(place, Math.sign(rows)); return place; };
+  const to = {
+    ArrowLeft: () => cursor - 1, ArrowRight: () => cursor + 1, ArrowUp: () => down(-1), ArrowDown: () => down(1),
+    PageUp: () => down(-grid.page()), PageDown: () => down(grid.page()), Home: () => 0, End: () => end,
+  }[key]();
+  session.move(Math.min(end, Math.max(0, to)), { reach: shiftKey && session.mode !== "rounds" });
+}
+
+function step(by) {
+  const to = session.selection.cursor + by;
+  if (to >= 0 && to < session.order.length) session.move(to);
+}
+
+function turn(mode) {
+  session.turnMode(["grid", "single", "rounds"].includes(mode) ? mode : "grid");
+  const wanted = mode === "rounds" ? (session.board.grouping === "ready" && session.show === "worth" ? "groups" : "") : session.show === "class" ? "worth" : "";
+  if (wanted) session.choose(wanted).catch(() => {});
+}
+
+function back() {
+  if (session.peeking) session.peek(false);
+  else if (session.selection.picked.size && !session.alike) { session.selection.clear(); session.tell("selection"); }
+  else if (session.alike) session.leaveAlike();
+  else if (session.mode === "single") turn("grid");
+}
+
+function grouped(acts) {
+  seedbed.toast("Alike images now stand together.");
+  if (!session.history.size && session.show === "worth") acts.show("worth");
+}
+
+const sorry = (words) => (error) => seedbed.toast(`${words}: ${error.message}`, { state: "warn" });
+
+// --- what a reload brings back ------------------------------------------------------------------------------------------
+
+function remember() {
+  try { localStorage[memory] = JSON.stringify({ show: isReview(session.show) || session.show === "class" ? "worth" : session.show, mode: session.mode }); }
+  catch { /* a browser that remembers nothing */ }
+}
+
+function recalled() {
+  try { return JSON.parse(localStorage[memory] || "{}"); } catch { return {}; }
+}
+
+// The frame around us is drawn by another script: wait for our place in it.
+function element(id) {
+  const found = document.getElementById(id);
+  if (found) return found;
+  return new Promise((there) => {
+    const watch = new MutationObserver(() => {
+      const place = document.getElementById(id);
+      if (place) { watch.disconnect(); there(place); }
+    });
+    watch.observe(document.documentElement, { childList: true, subtree: true });
+  });
+}

@@ -1,0 +1,123 @@
+// The classes beside the images: what they are, how many labels each has, what else can be said, what would help most.
+
+import { button, h, put, swatch, text } from "./dom.js";
+import { goal, number, plural } from "./words.js";
+
+export class Panel {
+  constructor(session, acts) {
+    this.session = session;
+    this.acts = acts;
+    this.title = h("h2", { class: "lb-title" });
+    this.list = h("ul", { class: "lb-classes" });
+    this.done = h("p", { class: "lb-done soft number" });
+    this.gain = h("p", { class: "lb-gain", hidden: true });
+    this.ready = h("div", { class: "lb-ready", hidden: true });
+    this.views = h("ul", { class: "lb-views" });
+    this.others = h("div", { class: "lb-others" },
+      this.#other("Not sure", "n", "unsure"), this.#other("Skip", "s", "skip"), this.#other("No label", "⌫", "clear"),
+      this.#other("All like this", "a", "alike"), this.#other("Large", "z", "large"));
+    this.change = button("", () => acts.classes(), { class: "lb-link" });
+    this.element = h("aside", { class: "lb-panel", "aria-label": "Classes" },
+      this.title, this.list, this.others, this.done, this.gain, this.ready, this.views, this.change);
+    session.on("board", () => this.build());
+    session.on("counts helps images", () => this.#count());
+    session.on("selection mode round order", () => this.#address());
+    this.build();
+  }
+
+  build() {
+    const { board } = this.session;
+    this.rows = board.classes.map((klass) => this.#row(klass));
+    this.list.replaceChildren(...this.rows.map((row) => row.item));
+    this.change.hidden = !board.may_train;
+    text(this.change, board.classes.length ? "Change classes…" : "Add the first class…");
+    this.others.hidden = !board.may_label;
+    this.#count();
+    this.#address();
+  }
+
+  #row(klass) {
+    const count = h("span", { class: "lb-count number" });
+    const filled = h("span", { class: "lb-filled" });
+    const key = klass.key ? h("kbd", { "aria-hidden": "true" }, klass.key) : h("span");
+    const press = button("", () => this.acts.class(klass), { class: "lb-class", "aria-keyshortcuts": klass.key || null });
+    press.style.setProperty("--class", klass.colour || "var(--soft)");
+    press.append(key, swatch(klass.colour), h("span", { class: "lb-name" }, klass.name), count,
+      h("span", { class: "lb-meter", "aria-hidden": "true" }, filled));
+    return { klass, press, count, filled, item: h("li", {}, press) };
+  }
+
+  #other(words, key, act) {
+    const made = button(words, () => this.acts[act](), { class: "lb-other", "aria-keyshortcuts": key === "⌫" ? "Backspace" : key });
+    made.append(" ", h("kbd", { "aria-hidden": "true" }, key));
+    return made;
+  }
+
+  // To what a press on a class would go.
+  #address() {
+    const { session } = this, picked = session.selection.picked.size;
+    const words = session.mode === "rounds" ? "Classes" : picked > 1 ? `${plural(picked, "image")} picked` : "This image shows";
+    text(this.title, words);
+    for (const { klass, press } of this.rows) {
+      put(press, "data-round", session.mode === "rounds" && session.round === klass.name);
+      put(press, "aria-pressed", session.mode === "rounds" ? session.round === klass.name : null);
+    }
+    this.#current();
+  }
+
+  #current() {
+    const { session } = this;
+    const said = session.current >= 0 ? session.book.of(session.current).label : "";
+    for (const { klass, press } of this.rows) put(press, "data-said", session.mode !== "rounds" && klass.name === said);
+  }
+
+  #count() {
+    const { session } = this;
+    for (const { klass, press, count, filled } of this.rows) {
+      const have = session.countOf(klass.name);
+      text(count, goal(have, have < session.goal ? session.goal : 0));
+      filled.style.width = `${Math.min(100, (100 * have) / session.goal)}%`;
+      put(press, "data-full", have >= session.goal);
+      put(press, "aria-label", `${klass.name}, ${plural(have, "label")}`);
+    }
+    text(this.done, `${number(session.book.labelled)} of ${plural(session.board.images, "image")} labelled`);
+    this.#help();
+    this.#offer();
+    this.#see();
+    this.#current();
+  }
+
+  #help() {
+    const first = this.session.gains[0];
+    this.gain.hidden = !first;
+    if (first) text(this.gain, first.sentence || `About ${plural(first.labels, "more label")} would help ${first.class}.`);
+  }
+
+  // Training is offered when every class has its number.
+  #offer() {
+    const { board, complete, book, id } = this.session;
+    this.ready.hidden = !complete && !board.training?.sentence;
+    const key = `${complete} ${book.labelled} ${board.training?.sentence}`;
+    if (this.offered === key) return;
+    this.offered = key;
+    const parts = board.training?.sentence ? [h("p", {}, board.training.sentence)] : [];
+    if (complete) parts.push(h("p", {}, `Every class has its ${this.session.goal} labels.`));
+    if (complete && board.may_train) parts.push(h("a", { class: "button main", href: `/projects/${id}#train` }, `Train with ${plural(book.labelled, "label")}`));
+    this.ready.replaceChildren(...parts);
+  }
+
+  // Ways to look at images again.
+  #see() {
+    const { book, quarrels = [], suspects = 0 } = this.session;
+    const wanted = [
+      ["marked:unsure", `Not sure: ${book.marked.unsure}`, book.marked.unsure],
+      ["marked:skipped", `Skipped: ${book.marked.skipped}`, book.marked.skipped],
+      ["disagreements", `People disagree: ${quarrels.length}`, quarrels.length],
+      ["mistakes", `Perhaps labelled wrongly: ${suspects}`, suspects],
+    ].filter(([, , count]) => count);
+    const key = JSON.stringify(wanted);
+    if (this.seen === key) return;
+    this.seen = key;
+    this.views.replaceChildren(...wanted.map(([show, words]) => h("li", {}, button(words, () => this.acts.show(show), { class: "lb-link" }))));
+  }
+}

@@ -1,0 +1,315 @@
+// One person labels one project: everything that the parts of the page share, and what can be done with it.
+// Parts listen with `on` and draw; they never change what is here but through these methods.
+
+import { Api } from "./api.js";
+import { Book } from "./book.js";
+import { History } from "./history.js";
+import { Order } from "./order.js";
+import { Outbox } from "./outbox.js";
+import { Proposals } from "./proposals.js";
+import { Selection } from "./selection.js";
+import { isReview, orderOf } from "./shows.js";
+import { openStorage } from "./storage.js";
+import { plural } from "./words.js";
+
+const PAGE = 10_000; // label events in one answer
+const IMPATIENT = 900; // milliseconds until images are shown in any order rather than none
+const AGAIN = 3000; // milliseconds until an order that could not be had is asked for again
+const STALE = 20; // labels after which what is worth labelling next may be something else
+
+export class Session {
+  #listeners = new Map();
+  #turn = Date.now() * 1000; // grows over pages too: what was said later is sent later
+  #catching = null;
+
+  constructor({ project, name, person }) {
+    this.id = project;
+    this.me = name;
+    this.owner = `${project} ${person}`;
+    this.api = new Api(project);
+    this.selection = new Selection();
+    this.history = new History();
+    this.order = new Order([]);
+    this.people = [];
+    this.gains = [];
+    this.mode = "grid"; // or single, or rounds
+    this.peeking = false; // one image large for a moment, in the other modes
+    this.last = 0; // number of the newest label event that is known
+  }
+
+  on(kinds, listener) {
+    for (const kind of kinds.split(" ")) this.#listeners.set(kind, [...(this.#listeners.get(kind) || []), listener]);
+  }
+
+  tell(kind, detail) { for (const listener of this.#listeners.get(kind) || []) listener(detail); }
+
+  // --- beginning ------------------------------------------------------------------------------------------------------
+
+  async open(show) {
+    this.show = show;
+    const first = isReview(show) ? null : this.api.get(`/order?by=${encodeURIComponent(show)}`);
+    first?.catch(() => {}); // it is looked at below
+    const [board, storage] = await Promise.all([this.api.get("/board"), openStorage()]);
+    this.people = board.people || [];
+    this.#take(board);
+    this.outbox = new Outbox({
+      storage, send: (batch) => this.#send(batch), kept: (batch, last) => this.#kept(batch, last),
+      refused: (entry, error) => this.#refused(entry, error), changed: () => this.tell("saving"),
+    });
+    this.proposals = new Proposals({ api: this.api, book: () => this.book, changed: (some) => this.tell("images", some) });
+    for (const entry of await this.outbox.load(this.owner)) if (entry.data === board.data) this.book.said(entry);
+    const labels = this.catchUp().catch(() => {}); // the news tries again
+    if (first) await this.#firstOrder(first);
+    else await labels.then(() => this.choose(show));
+    setInterval(() => this.#lookForBetter(), AGAIN);
+  }
+
+  // Images at once, in whatever order; the better one as soon as it is known, if nobody has begun yet.
+  async #firstOrder(asked) {
+    const order = asked.then((answer) => Order.fromAnswer(answer));
+    const soon = await Promise.race([order.catch(() => null), new Promise((late) => setTimeout(late, IMPATIENT, null))]);
+    this.#turnTo(soon || Order.ofAll(this.board.images));
+  }
+
+  // What was asked for was not there yet, or much has been labelled since: a better order is fetched beside the work,
+  // and shown at once only where that disturbs nobody.
+  async #lookForBetter() {
+    const stale = this.order.by !== this.show ? this.board.grouping === "ready" : this.since >= STALE && this.show !== "groups";
+    if (!stale || document.hidden || this.alike || this.better || isReview(this.show) || this.show === "random" || this.show === "index") return;
+    const { show } = this;
+    const order = await orderOf(show, this).catch(() => null);
+    if (!order || order.by !== show || show !== this.show || this.alike) return;
+    if (!this.history.size && this.selection.cursor === 0 && !this.selection.picked.size) this.#turnTo(order);
+    else { this.better = order; this.tell("banner"); }
+  }
+
+  #take(board) {
+    this.board = board;
+    this.book = new Book(board.images);
+    this.last = 0;
+  }
+
+  // --- what is shown --------------------------------------------------------------------------------------------------
+
+  get current() { return this.order.length ? this.order.at(this.selection.cursor) : -1; }
+  get targets() { return this.selection.targets.map((position) => this.order.at(position)).filter((index) => index != null); }
+  classOf(name) { return this.board.classes.find((one) => one.name === name); }
+  countOf(name) { return this.book.counts.get(name) || 0; }
+  get goal() { return this.board.goal || 25; }
+  get complete() { return this.board.classes.length > 1 && this.board.classes.every((one) => this.countOf(one.name) >= this.goal); }
+
+  async choose(show) {
+    const order = await orderOf(show, this);
+    this.show = show;
+    this.alike = null;
+    this.#turnTo(order);
+  }
+
+  // For a while only images that look like one of them; `leave` returns to where one was.
+  async allLike(index) {
+    const { indexes } = await this.api.get(`/similar/${index}?count=120`);
+    const found = [index, ...indexes.filter((one) => one !== index)];
+    this.alike = { index, from: this.order, cursor: this.selection.cursor, take: 0 };
+    this.#turnTo(new Order(Uint32Array.from(found), [], { by: "alike" }));
+    this.takeAlike(Math.min(24, found.length));
+  }
+
+  // Picks that many of those that still want a label, the most alike first.
+  takeAlike(count) {
+    this.alike.take = count;
+    const open = [...this.order.indexes.keys()].filter((place) => this.book.isOpen(this.order.at(place)));
+    this.selection.pick(open.slice(0, count));
+    this.tell("selection");
+  }
+
+  leaveAlike() {
+    const { from, cursor } = this.alike;
+    this.alike = null;
+    this.#turnTo(from, cursor);
+  }
+
+  showBetter() { this.#turnTo(this.better); }
+
+  #turnTo(order, cursor = 0) {
+    this.order = order;
+    this.better = null;
+    this.since = 0;
+    this.selection.clear(Math.min(cursor, Math.max(0, order.length - 1)));
+    if (!order.review && !cursor && order.length && !this.book.isOpen(order.at(0))) this.#step(-1);
+    this.tell("order");
+    this.tell("banner");
+  }
+
+  turnMode(mode) {
+    this.mode = mode;
+    this.peeking = false;
+    this.selection.clear();
+    this.tell("mode");
+    this.tell("banner");
+  }
+
+  peek(on = !this.peeking) {
+    this.peeking = on;
+    this.tell("mode");
+  }
+
+  move(position, { reach = false } = {}) {
+    if (reach) this.selection.reach(position);
+    else this.selection.clear(position);
+    this.tell("selection");
+  }
+
+  // To the next image that wants a label; where labels are looked through, simply to the next.
+  advance(from = this.selection.cursor) {
+    if (this.better && this.mode === "single") return this.showBetter(); // nobody sees the order there
+    if (!this.#step(from)) this.tell("said", "Every image here has been looked at.");
+    return this.tell("selection");
+  }
+
+  #step(from) {
+    const next = this.order.review ? Math.min(from + 1, this.order.length - 1) : this.order.next(from, (index) => this.book.isOpen(index));
+    this.selection.clear(next < 0 ? this.selection.cursor : next);
+    return next >= 0;
+  }
+
+  // --- what people say ------------------------------------------------------------------------------------------------
+
+  // Label or mark what is picked, and go on.
+  label(label, mark = "") {
+    const places = this.selection.targets;
+    this.say(this.targets.map((index) => ({ index, label, mark })));
+    if (this.mode === "rounds" && !this.peeking) this.tell("selection");
+    else this.advance(places.at(-1));
+  }
+
+  accept() {
+    const places = this.selection.targets;
+    const proposed = this.targets.map((index) => [index, this.proposals.of(index)]).filter(([, proposal]) => proposal);
+    if (!proposed.length) return this.tell("said", "There is no proposal for this image yet.");
+    this.say(proposed.map(([index, { label }]) => ({ index, label, mark: "" })));
+    return this.advance(places.at(-1));
+  }
+
+  say(wishes) {
+    if (!this.board.may_label) return seedbed.toast("You may look at this project, but not label in it.", { state: "warn" });
+    const changes = wishes
+      .map(({ index, label, mark }) => ({ index, before: this.book.of(index), after: { label, mark } }))
+      .filter(({ before, after }) => before.label !== after.label || before.mark !== after.mark || before.by !== this.me);
+    if (!changes.length) return null;
+    this.history.add(changes);
+    return this.#write(changes);
+  }
+
+  undo() { this.#back(this.history.undo((index) => this.book.of(index)), "Undone"); }
+  redo() { this.#back(this.history.redo((index) => this.book.of(index)), "Done again"); }
+
+  #back(found, word) {
+    if (!found) return this.tell("said", "There is nothing to undo.");
+    const { changes, left } = found;
+    if (left) seedbed.toast(`${plural(left, "image")} stay as they are: somebody else has labelled them since.`, { state: "warn" });
+    if (!changes.length) return null;
+    this.#write(changes);
+    const place = this.order.positionOf(changes[0].index);
+    if (place >= 0) this.move(place);
+    return this.tell("said", `${word}: ${plural(changes.length, "image")}.`);
+  }
+
+  #write(changes) {
+    const entries = changes.map(({ index, after: { label, mark } }) => ({
+      id: newId(), owner: this.owner, data: this.board.data, index, label, mark, by: this.me, turn: this.#turn++,
+    }));
+    for (const entry of entries) {
+      this.book.said(entry);
+      this.proposals.settle(entry.index);
+    }
+    this.outbox.put(entries);
+    this.#changed(entries.map((entry) => entry.index));
+  }
+
+  async #send(batch) {
+    const labels = batch.map(({ id, index, label, mark }) => ({ id, index, label, mark }));
+    return (await this.api.post("/labels", { data: batch[0].data, labels })).last;
+  }
+
+  #kept(batch, last) {
+    const ours = batch.filter((entry) => entry.data === this.board.data);
+    for (const entry of ours) this.book.kept(entry, last);
+    this.since += ours.length;
+    this.tell("images", ours.map((entry) => entry.index));
+    this.proposals.labelsChanged();
+  }
+
+  #refused(entry, error) {
+    if (entry.data === this.board.data) this.book.refused(entry);
+    seedbed.toast(`A label was not accepted: ${error.message}`, { state: "failed" });
+    this.#changed([entry.index]);
+  }
+
+  #changed(indexes) {
+    this.tell("images", indexes);
+    this.tell("counts");
+  }
+
+  // --- news -----------------------------------------------------------------------------------------------------------
+
+  // Labels that were given elsewhere, up to now.
+  catchUp() {
+    this.#catching ??= this.#catch().finally(() => { this.#catching = null; });
+    return this.#catching;
+  }
+
+  async #catch() {
+    let more = true;
+    while (more) {
+      const { book, board } = this;
+      const page = await this.api.get(`/labels/changes?after=${this.last}&data=${board.data}&limit=${PAGE}`);
+      if (book !== this.book) return;
+      const changed = page.events.filter((event) => book.heard(event));
+      this.last = page.events.at(-1)?.number ?? this.last;
+      more = page.events.length >= PAGE || (page.events.length > 0 && this.last < page.last);
+      if (!changed.length) continue;
+      this.tell("heard", changed.filter((event) => event.by !== this.me));
+      this.proposals.labelsChanged();
+      this.#changed(changed.map((event) => event.index));
+    }
+  }
+
+  // The project itself changed: its classes, its images, its groups, its training.
+  async refresh() {
+    const before = this.board;
+    const board = await this.api.get("/board");
+    if (board.data !== before.data) return this.#newImages(board);
+    const gone = before.classes.some((one) => !board.classes.find((other) => other.name === one.name));
+    this.board = board;
+    if (gone) await this.#rereadLabels();
+    if (board.grouping === "ready" && before.grouping !== "ready") this.tell("grouped");
+    this.tell("board");
+    return this.tell("counts");
+  }
+
+  // A class has another name or is one with another: what was said means something else now.
+  async #rereadLabels() {
+    const waiting = [...this.book.waiting.values()].flat();
+    this.book = new Book(this.board.images);
+    this.last = 0;
+    for (const entry of waiting) this.book.said(entry);
+    await this.catchUp();
+    this.tell("images", null);
+  }
+
+  async #newImages(board) {
+    await this.outbox.empty();
+    this.#take(board);
+    await this.catchUp();
+    await this.choose(this.show);
+    this.tell("board");
+    this.tell("counts");
+    seedbed.toast(`The project has ${plural(board.images, "image")} now.`);
+  }
+}
+
+// crypto.randomUUID is not there on plain http, which is what a cluster's node often speaks.
+function newId() {
+  const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,33 @@
+// Amounts and short sentences. Pure, as on the server's side.
+
+export const number = (value) => value.toLocaleString("en-US");
+
+export function plural(count, one, many = `${one}s`) {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}
+
+export const percent = (share) => `${Math.round(100 * share)} %`;
+
+// The line that says honestly what is not on disk yet.
+export function saving({ waiting, state, memoryOnly }) {
+  if (state === "signed-out") return `${plural(waiting, "label")} wait${waiting === 1 ? "s" : ""} until you sign in again`;
+  if (waiting && memoryOnly) return `${plural(waiting, "label")} not saved yet: keep this page open`;
+  if (waiting && state === "unreachable") return `${plural(waiting, "label")} wait${waiting === 1 ? "s" : ""} here: no connection`;
+  if (waiting) return `${plural(waiting, "label")} wait${waiting === 1 ? "s" : ""} to be saved`;
+  return "All saved";
+}
+
+// What a screen reader says of one image; `said` is what the book knows of it.
+export function image(index, said, proposal) {
+  const name = `Image ${number(index + 1)}`;
+  const kept = said.kept ? "" : ", not saved yet";
+  if (said.mark === "unsure") return `${name}: not sure${kept}`;
+  if (said.mark === "skipped") return `${name}: skipped${kept}`;
+  if (said.label) return `${name}: ${said.label}${kept}`;
+  if (proposal) return `${name}: not labelled, perhaps ${proposal.label}`;
+  return `${name}: not labelled`;
+}
+
+export function goal(count, wanted) {
+  return wanted ? `${number(count)} of ${number(wanted)}` : number(count);
+}
