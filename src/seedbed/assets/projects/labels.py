@@ -1,7 +1,7 @@
 """Label events: what people said of images. They are appended and read, never changed."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -20,6 +20,7 @@ from seedbed.base.text import is_plain, problems_of_text
 _CLASS_CHANGED = "class"  # the source of an event that renames, merges or removes a class; its image is the old name
 _MANY = 500  # names in one query: databases limit how many values one may carry
 _MOST_PROBLEMS = 50
+Same = Callable[[str], str]  # the name that an image goes by, of any that labels call it by
 
 _events = tables.label_events
 _said_of_images = _events.c.source != _CLASS_CHANGED
@@ -116,19 +117,25 @@ def append_change(connection: Connection, project: str, old: str, new: str, by: 
     connection.execute(insert(_events).values(source=_CLASS_CHANGED, **row))
 
 
-def current(connection: Connection, project: str) -> dict[str, Label]:
+def current(connection: Connection, project: str, same: Same = str) -> dict[str, Label]:
     """What counts for each image that has a label: the newest event of all."""
-    newest = _newest(project, _events.c.image)
-    return {label.image: label for label in _read(connection, project, newest) if label.label}
+    newest: dict[str, Label] = {}
+    for label in _read(connection, project, _newest(project, _events.c.image)):
+        image = same(label.image)
+        if image not in newest or newest[image].number < label.number:
+            newest[image] = label
+    return {image: label for image, label in newest.items() if label.label}
 
 
-def opinions(connection: Connection, project: str) -> dict[str, dict[str, Label]]:
+def opinions(connection: Connection, project: str, same: Same = str) -> dict[str, dict[str, Label]]:
     """What each person last said of each image, for those who look for disagreement."""
-    found: dict[str, dict[str, Label]] = {}
+    newest: dict[str, dict[str, Label]] = {}
     for label in _read(connection, project, _newest(project, _events.c.image, _events.c.by)):
-        if label.label:
-            found.setdefault(label.image, {})[label.by] = label
-    return found
+        said = newest.setdefault(same(label.image), {})
+        if label.by not in said or said[label.by].number < label.number:
+            said[label.by] = label
+    labels = ((image, {by: one for by, one in said.items() if one.label}) for image, said in newest.items())
+    return {image: said for image, said in labels if said}
 
 
 def history(connection: Connection, project: str, image: str, after: int, limit: int) -> list[Label]:

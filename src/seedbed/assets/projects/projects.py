@@ -13,7 +13,7 @@ from seedbed.assets.db.engine import Database
 from seedbed.assets.projects import classes as kept_classes
 from seedbed.assets.projects import labels as label_events
 from seedbed.assets.projects.classes import Class, Kind, NewClass
-from seedbed.assets.projects.labels import Changes, Label, LabelEvent
+from seedbed.assets.projects.labels import Changes, Label, LabelEvent, Same
 from seedbed.assets.projects.settings import ProjectSettings
 from seedbed.assets.store.events import Events
 from seedbed.base.clock import Clock, Instant
@@ -206,11 +206,17 @@ class Projects:
 
     # --- labels -----------------------------------------------------------------------------------------------------
 
-    def add_labels(self, reference: str, given: Iterable[LabelEvent]) -> int:
-        """Keep label events, all or none; they are on disk when this returns. How many were not there before."""
+    def add_labels(
+        self, reference: str, given: Iterable[LabelEvent], *, new_classes: Sequence[str | NewClass] = ()
+    ) -> int:
+        """Keep label events, all or none; they are on disk when this returns. How many were not there before.
+
+        `new_classes` are made first, those that are not there yet; where a label is refused, they are not made either.
+        """
         sent = [*given]
         with self._database.write() as connection:
             project = _lock(connection, reference)
+            self._add_missing(connection, project, _new(new_classes))
             names = [one.name for one in kept_classes.read_classes(connection, project.id)]
             fresh = label_events.append(connection, project.id, sent, names, self._clock.now())
             if fresh:
@@ -219,15 +225,18 @@ class Projects:
                 self._changed(connection, project, "label.added", {"count": len(fresh), "by": people, "last": last})
             return len(fresh)
 
-    def labels(self, reference: str) -> Mapping[str, Label]:
-        """What counts for each image that has a label: the newest event of all, in today's names of the classes."""
-        with self._database.read() as connection:
-            return label_events.current(connection, _find(connection, reference).id)
+    def labels(self, reference: str, same: Same = str) -> Mapping[str, Label]:
+        """What counts for each image that has a label: the newest event of all, in today's names of the classes.
 
-    def opinions(self, reference: str) -> Mapping[str, Mapping[str, Label]]:
+        `same` gives the name that an image goes by, where labels call it by several, such as its id and its file.
+        """
+        with self._database.read() as connection:
+            return label_events.current(connection, _find(connection, reference).id, same)
+
+    def opinions(self, reference: str, same: Same = str) -> Mapping[str, Mapping[str, Label]]:
         """What each person last said of each image: where they differ, somebody should look again."""
         with self._database.read() as connection:
-            return label_events.opinions(connection, _find(connection, reference).id)
+            return label_events.opinions(connection, _find(connection, reference).id, same)
 
     def history(self, reference: str, image: str = "", *, after: int = 0, limit: int = _MOST_EVENTS) -> Sequence[Label]:
         """Everything that was said of one image, or of all, the oldest first; after a number, to follow along."""
@@ -246,20 +255,20 @@ class Projects:
         with self._database.read() as connection:
             return label_events.last_number(connection, _find(connection, reference).id)
 
-    def counts(self, reference: str) -> Mapping[str, int]:
+    def counts(self, reference: str, same: Same = str) -> Mapping[str, int]:
         """How many images each class has, in the order of the classes."""
         with self._database.read() as connection:
             project = _find(connection, reference)
             found = {one.name: 0 for one in kept_classes.read_classes(connection, project.id)}
-            for label in label_events.current(connection, project.id).values():
+            for label in label_events.current(connection, project.id, same).values():
                 found[label.label] += 1
             return found
 
-    def snapshot(self, reference: str) -> Sequence[Mapping[str, Any]]:
+    def snapshot(self, reference: str, same: Same = str) -> Sequence[Mapping[str, Any]]:
         """The labels that count as rows for a labels bundle: the same labels give the same rows, sorted by image."""
         return [
-            {"image": one.image, "label": one.label, "by": one.by, "at": one.at, "source": one.source.value}
-            for _, one in sorted(self.labels(reference).items())
+            {"image": image, "label": one.label, "by": one.by, "at": one.at, "source": one.source.value}
+            for image, one in sorted(self.labels(reference, same).items())
         ]
 
     # --- inside -----------------------------------------------------------------------------------------------------
@@ -272,6 +281,14 @@ class Projects:
                 _require_free(connection, values["name"])
             connection.execute(update(tables.projects).where(tables.projects.c.id == project.id).values(values))
             return _find(connection, project.id)
+
+    def _add_missing(self, connection: Connection, project: Project, wanted: Sequence[NewClass]) -> None:
+        there = {one.name for one in kept_classes.read_classes(connection, project.id)} if wanted else set()
+        missing = [one for one in wanted if one.name not in there]
+        if missing:
+            kept_classes.insert_classes(connection, project.id, project.kind, missing)
+            names = [one.name for one in missing]
+            self._changed(connection, project, "project.class-added", {"names": names})
 
     def _labelled(self, connection: Connection, project: Project, klass: Class) -> int:
         current = label_events.current(connection, project.id)
