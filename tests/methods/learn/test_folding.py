@@ -5,7 +5,7 @@ import timm
 import torch
 from torch import nn
 
-from seedbed.methods.learn.folding import fold_norms, unfold_norms
+from seedbed.methods.learn.folding import bake_norms, fold_norms, unfold_norms
 
 
 @pytest.fixture
@@ -45,3 +45,17 @@ def test_norms_that_learn_their_statistics_are_left_alone(network):
 
 def test_networks_without_such_norms_are_left_alone():
     assert fold_norms(timm.create_model("vit_tiny_patch16_224", img_size=32, num_classes=3).eval(), 32) == 0
+
+
+def test_baked_norms_are_part_of_the_weights_for_good(network):
+    images = torch.randn(2, 3, 40, 40)
+    before = network(images)
+    norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
+    assert bake_norms(network, 40) == len(norms)
+    for norm in norms:
+        norm.running_mean.fill_(9)  # nobody looks at it any more
+    torch.testing.assert_close(network(images), before, rtol=1e-4, atol=1e-5)
+
+
+def test_norms_that_still_learn_are_not_baked(network):
+    assert bake_norms(network.train(), 40) == 0

@@ -35,12 +35,34 @@ def unfold_norms(network: nn.Module) -> None:
         module.__dict__.pop("forward", None)
 
 
+def bake_norms(network: nn.Module, size: int) -> int:
+    """Work every such norm into the weights of its convolution for good; how many were.
+
+    For a network that will only be asked: it is spared working out the same weights for every batch. The names of its
+    parameters stay, their values do not.
+    """
+    if not any(isinstance(module, _Norm) and _foldable(module) for module in network.modules()):
+        return 0
+    pairs = _pairs(network, size)
+    for conv, norm in pairs:
+        weight, bias = _weights_inside(conv, norm)
+        conv.weight = nn.Parameter(weight.detach(), requires_grad=False)
+        conv.bias = nn.Parameter(bias.detach(), requires_grad=False)
+        norm.__dict__["forward"] = _after(norm)
+    return len(pairs)
+
+
+def _weights_inside(conv: nn.Conv2d, norm: _Norm) -> tuple[Tensor, Tensor]:
+    """Weights and biases of the convolution that does the work of both."""
+    mean, variance = norm.running_mean, norm.running_var
+    assert mean is not None and variance is not None
+    scale = norm.weight * torch.rsqrt(variance + norm.eps)
+    return conv.weight * scale.view(-1, 1, 1, 1), norm.bias - mean * scale
+
+
 def _folded(conv: nn.Conv2d, norm: _Norm) -> Callable[[Tensor], Tensor]:
     def forward(images: Tensor) -> Tensor:
-        mean, variance = norm.running_mean, norm.running_var
-        assert mean is not None and variance is not None
-        scale = norm.weight * torch.rsqrt(variance + norm.eps)
-        weight, bias = conv.weight * scale.view(-1, 1, 1, 1), norm.bias - mean * scale
+        weight, bias = _weights_inside(conv, norm)
         if isinstance(conv, Conv2dSame):
             pads: Any = conv2d_same
             padded: Tensor = pads(images, weight, bias, conv.stride, conv.padding, conv.dilation, conv.groups)

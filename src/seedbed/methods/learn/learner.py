@@ -146,17 +146,17 @@ class Learner:
         parts: dict[str, Mapping[str, Tensor]] = {
             "network": self.network.state_dict(),
             "average": self.average.network.state_dict(),
-            "optimiser": _optimiser_tensors(self.optimiser),
+            "optimiser": optimiser_tensors(self.optimiser),
             "algorithm": self.algorithm.state(),
         }
         return {f"{part}.{name}": value for part, values in parts.items() for name, value in values.items()}
 
     def load(self, tensors: Mapping[str, Tensor]) -> None:
         """Go on from what `tensors` gave."""
-        self.network.load_state_dict(_part(tensors, "network"))
-        self.average.network.load_state_dict(_part(tensors, "average"))
-        _load_optimiser(self.optimiser, _part(tensors, "optimiser"))
-        self.algorithm.load_state(_part(tensors, "algorithm"))
+        self.network.load_state_dict(part_of(tensors, "network"))
+        self.average.network.load_state_dict(part_of(tensors, "average"))
+        load_optimiser(self.optimiser, part_of(tensors, "optimiser"))
+        self.algorithm.load_state(part_of(tensors, "algorithm"))
 
 
 def set_mode(network: nn.Module, *, learn_statistics: bool) -> None:
@@ -177,7 +177,8 @@ def load_tensors(folder: Path) -> dict[str, Tensor]:
     return load_file(folder / TENSORS)
 
 
-def _part(tensors: Mapping[str, Tensor], part: str) -> dict[str, Tensor]:
+def part_of(tensors: Mapping[str, Tensor], part: str) -> dict[str, Tensor]:
+    """The tensors whose names begin with `part.`, without that."""
     return {name[len(part) + 1 :]: value for name, value in tensors.items() if name.startswith(f"{part}.")}
 
 
@@ -196,12 +197,13 @@ def _set_rate(optimiser: torch.optim.Optimizer, rate: Tensor) -> None:
         group["lr"].copy_(rate)
 
 
-def _optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """The moments of every parameter, by name."""
     state = optimiser.state_dict()["state"]
     return {f"{number}.{name}": value for number, values in state.items() for name, value in values.items()}
 
 
-def _load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
     """Bring back the moments, each in the memory layout of its parameter: the fused kernel walks them side by side."""
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     for name, value in tensors.items():

@@ -1,0 +1,370 @@
+"""Groups of images without a label: the quick default and SCAN, judged by the classes that they were not told.
+
+    python -m benchmarks.clustering [--quick] [--json FILE] [--minutes M] [--methods a,b] [--only-table]
+
+Clustering accuracy gives every group the class that fits best, one to one (Hungarian); NMI and ARI need no such match.
+The number of groups is the number of classes, as in HARVEST; 'quick, own number' estimates it. Rows are kept as runs
+finish; a later call goes on where this one ended.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from benchmarks import harness
+from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, interval, load_set, machines_of, rows_of
+from seedbed.base.run import MemoryRun
+from seedbed.methods.label.embed import SIZE, embed
+from seedbed.methods.label.groups import group
+from seedbed.methods.label.scan import ScanSettings, scan
+
+TITLE = "Groups of alike images without a label, in % of images in the group of their class"
+SETS = (
+    *("corn-weeds", "neu-steel", "plant-seedlings", "coffee-symptom", "tomato-leaf", "rice-insects", "plantdoc"),
+    *("cifar10", "cassava", "apple-foliar", "plantvillage", "flowers102", "fruits360", "tiny-imagenet"),
+)
+FIGURE_11 = "corn-weeds"  # the set here that is most like the paper's weeds in soybean
+QUICK, OWN_NUMBER, PLAIN, SCAN, LONG, NETWORK = (
+    *("quick", "quick, own number", "plain k-means"),
+    *("scan 25", "scan 200", "scan 25 network"),
+)
+SPEED = "speed"
+_MANY = 10_000  # images that the quick default is timed on
+_PAPER = 60  # %: HARVEST's SCAN of 25 epochs stays below it on all of its sets but one
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the runs are."""
+
+    sets: tuple[str, ...] = SETS
+    images: int = 10**6  # of a set at most
+    seeds: tuple[int, ...] = (0, 1, 2)
+    methods: tuple[str, ...] = (QUICK, OWN_NUMBER, PLAIN, SCAN, LONG)
+    timed: int = _MANY  # images that are embedded for the time
+
+
+FULL = Scale()
+LESS = Scale((FIGURE_11, "neu-steel"), 400, (0,), (QUICK, OWN_NUMBER, SCAN), 256)
+
+
+def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
+    """The runs of a table, a set at a time: its images are embedded once."""
+    yield {"method": SPEED, "set": scale.sets[0], "seed": 0}
+    for name in scale.sets:
+        for method in scale.methods:
+            for seed in scale.seeds:
+                yield {"method": method, "set": name, "seed": seed}
+
+
+def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
+    """One run: how well the groups fit the classes, and what it took."""
+    if job["method"] == SPEED:
+        return {**job, **timed(scale)}
+    data, embeddings = _embedded(job["set"], scale.images)
+    labels = data.labels_train
+    began, began_cpu = time.monotonic(), time.process_time()
+    groups = METHODS[job["method"]](data, embeddings, job["seed"])
+    took = {"seconds": time.monotonic() - began, "cpu_seconds": time.process_time() - began_cpu}
+    row = {**job, "images": len(labels), "classes": len(data.classes), "groups": int(groups.max()) + 1}
+    if job["set"] == FIGURE_11:
+        row["confusion"] = matched(labels, groups, len(data.classes)).tolist()
+        row["names"] = list(data.classes)
+    return {**row, **scores(labels, groups), **{name: round(value, 2) for name, value in took.items()}}
+
+
+def _scanned(data: Set, embeddings: NDArray[np.float32], seed: int, settings: ScanSettings) -> NDArray[np.int32]:
+    with tempfile.TemporaryDirectory() as folder:
+        quiet = replace(settings, report_every=10**6, checkpoint_every=10**6)
+        work = MemoryRun(Path(folder), seed=seed)
+        return scan(data.images_train, embeddings, len(data.classes), quiet, work).groups
+
+
+def _plain(data: Set, embeddings: NDArray[np.float32], seed: int) -> NDArray[np.int32]:
+    """scikit-learn's k-means on the embeddings as they are."""
+    found = KMeans(len(data.classes), n_init=10, random_state=seed).fit_predict(embeddings)
+    return np.asarray(found, dtype=np.int32)
+
+
+Method = Callable[[Set, NDArray[np.float32], int], NDArray[np.int32]]
+METHODS: Mapping[str, Method] = {
+    QUICK: lambda data, embeddings, seed: group(embeddings, len(data.classes), seed=seed).groups,
+    OWN_NUMBER: lambda data, embeddings, seed: group(embeddings, seed=seed).groups,
+    PLAIN: _plain,
+    SCAN: lambda data, embeddings, seed: _scanned(data, embeddings, seed, ScanSettings(epochs=25)),
+    LONG: lambda data, embeddings, seed: _scanned(data, embeddings, seed, ScanSettings(epochs=200)),
+    NETWORK: lambda data, embeddings, seed: _scanned(
+        data, embeddings, seed, ScanSettings(epochs=25, learns="network", learning_rate=1e-4)
+    ),
+}
+
+
+def scores(labels: NDArray[np.integer], groups: NDArray[np.integer]) -> dict[str, float]:
+    """Clustering accuracy, NMI and ARI."""
+    classes = int(labels.max()) + 1
+    return {
+        "accuracy": float(np.trace(matched(labels, groups, classes)[:, :classes]) / len(labels)),
+        "nmi": float(normalized_mutual_info_score(labels, groups)),
+        "ari": float(adjusted_rand_score(labels, groups)),
+    }
+
+
+def matched(labels: NDArray[np.integer], groups: NDArray[np.integer], classes: int) -> NDArray[np.int64]:
+    """How many images of each class (row) are in the group that fits each class best (column), one to one.
+
+    Groups that no class got follow as further columns.
+    """
+    count = max(int(groups.max()) + 1, classes)
+    table = np.zeros((classes, count), dtype=np.int64)
+    np.add.at(table, (labels, groups), 1)
+    _, best = linear_sum_assignment(table, maximize=True)
+    rest = [number for number in range(count) if number not in best]
+    return table[:, [*best, *rest]]
+
+
+@lru_cache(maxsize=1)
+def _embedded(name: str, most: int) -> tuple[Set, NDArray[np.float32]]:
+    data = load_set(name, SIZE)
+    some = np.sort(np.random.default_rng(0).permutation(len(data.labels_train))[:most])
+    data = replace(data, images_train=data.images_train[some], labels_train=data.labels_train[some])
+    return data, embed(data.images_train)
+
+
+def timed(scale: Scale) -> dict[str, float]:
+    """CPU and wall seconds of the quick default for 10,000 decoded images, with a number of groups of its own.
+
+    With fewer images their embedding's time is scaled up, and the rows that are grouped are theirs again and again,
+    each a little off.
+    """
+    images = _many(scale)
+    began, began_cpu = time.monotonic(), time.process_time()
+    embeddings = embed(images)
+    factor = _MANY / len(images)
+    wall, cpu = factor * (time.monotonic() - began), factor * (time.process_time() - began_cpu)
+    rows = np.tile(embeddings, (-(-_MANY // len(embeddings)), 1))[:_MANY]
+    if factor > 1:
+        rows = rows + np.random.default_rng(0).normal(0, 0.005, rows.shape).astype(np.float32)
+    began, began_cpu = time.monotonic(), time.process_time()
+    group(rows)
+    grouping = time.process_time() - began_cpu
+    return {
+        "images": len(images),
+        "seconds": round(wall + time.monotonic() - began, 2),
+        "embedding_cpu_seconds": round(cpu, 2),
+        "grouping_cpu_seconds": round(grouping, 2),
+        "cpu_seconds": round(cpu + grouping, 2),
+    }
+
+
+def _many(scale: Scale) -> NDArray[np.uint8]:
+    """As many images as are timed, of as many sets as it takes."""
+    parts, held = [], 0
+    while held < scale.timed:
+        for name in scale.sets:
+            images = load_set(name, SIZE).images_train[: scale.timed - held]
+            parts.append(images)
+            held += len(images)
+            if held >= scale.timed:
+                break
+    return np.concatenate(parts)
+
+
+def fill(rows: Rows, scale: Scale, *, minutes: float) -> None:
+    """Do the runs that have no row yet, until the time is over."""
+    todo = [job for job in jobs_of(scale) if not rows.done(job)]
+    until = time.monotonic() + 60 * minutes
+    for done, job in enumerate(todo):
+        if time.monotonic() > until:
+            return
+        row = run(job, scale)
+        rows.append(row)
+        print(f"{done + 1} of {len(todo)}: {_line(row)}", file=sys.stderr, flush=True)
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    found = f"{100 * row['accuracy']:.1f} %" if "accuracy" in row else f"{row['cpu_seconds']:.0f} CPU seconds"
+    return f"{row['method']}, {row['set']}, seed {row['seed']}: {found}"
+
+
+def table(rows: Sequence[Mapping[str, Any]], scale: Scale) -> list[dict[str, Any]]:
+    """A line per set: the accuracy of each method, NMI and ARI of the two that matter, and their seconds."""
+    lines = []
+    for name in scale.sets:
+        found = [row for row in rows if row["set"] == name and row["method"] != SPEED]
+        if found:
+            facts = {"set": name, "images": found[0]["images"], "classes": found[0]["classes"]}
+            lines.append({**facts, **_cells(found, scale)})
+    if len(lines) > 1:
+        lines.append({"set": "mean", "images": "", "classes": "", **_cells(_whole(rows, scale), scale)})
+    return lines
+
+
+def _cells(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, str]:
+    accuracies = {f"{method} %": _mean(rows, method, "accuracy", 100) for method in scale.methods}
+    others = {
+        f"{title} {method}": _mean(rows, method, name, 1, places)
+        for title, name, places in (("NMI", "nmi", 2), ("ARI", "ari", 2), ("s", "seconds", 1))
+        for method in (QUICK, SCAN, LONG)
+        if method in scale.methods
+    }
+    return {**accuracies, "own number": _mean(rows, OWN_NUMBER, "groups", 1, 0), **others}
+
+
+def _mean(rows: Sequence[Mapping[str, Any]], method: str, name: str, times: float, places: int = 1) -> str:
+    """The mean over seeds and sets, every set counting alike; empty where there are none."""
+    by_set: dict[str, list[float]] = {}
+    for row in rows:
+        if row["method"] == method:
+            by_set.setdefault(row["set"], []).append(row[name])
+    if not by_set:
+        return ""
+    return f"{times * float(np.mean([np.mean(values) for values in by_set.values()])):.{places}f}"
+
+
+def _whole(rows: Sequence[Mapping[str, Any]], scale: Scale) -> list[Mapping[str, Any]]:
+    """The rows of the methods that have one for every set, so that their means can be compared."""
+    sets = {method: {row["set"] for row in rows if row["method"] == method} for method in scale.methods}
+    return [row for row in rows if row["method"] != SPEED and len(sets.get(row["method"], ())) == len(scale.sets)]
+
+
+def figures(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, float]:
+    """Mean accuracies over the sets, SCAN against the quick default, and the time that the default takes."""
+    whole = _whole(rows, scale)
+    names = {QUICK: "quick_accuracy_pct", SCAN: "scan_accuracy_pct", LONG: "scan_long_accuracy_pct"}
+    found = {
+        name: float(_mean(whole, method, "accuracy", 100, 3))
+        for method, name in names.items()
+        if _mean(whole, method, "accuracy", 100)
+    }
+    speeds = [row["cpu_seconds"] for row in rows if row["method"] == SPEED]
+    if speeds:
+        found["quick_cpu_seconds_per_10k"] = min(speeds)
+    return found
+
+
+def comparisons(rows: Sequence[Mapping[str, Any]], scale: Scale, method: str) -> tuple[int, int, float, float, float]:
+    """On how many sets a method is ahead of and behind the quick default, and by how many points with its interval.
+
+    Differences are of the sets' means over seeds.
+    """
+    pairs = []
+    for name in scale.sets:
+        mine, ours = (
+            [row["accuracy"] for row in rows if (row["set"], row["method"]) == (name, asked)]
+            for asked in (method, QUICK)
+        )
+        if mine and ours:
+            pairs.append(100 * float(np.mean(mine) - np.mean(ours)))
+    if not pairs:
+        return 0, 0, 0.0, 0.0, 0.0
+    low, high = interval(pairs)
+    return sum(pair > 0 for pair in pairs), sum(pair < 0 for pair in pairs), float(np.mean(pairs)), low, high
+
+
+def note(rows: Sequence[Mapping[str, Any]], scale: Scale) -> str:
+    """SCAN against the default in words, the paper's remark, the time, and figure 11."""
+    words = [_against(rows, scale, method) for method in scale.methods if method not in (QUICK, OWN_NUMBER)]
+    below = [_below(rows, scale, method) for method in (QUICK, SCAN) if method in scale.methods]
+    words += [f"HARVEST's SCAN of 25 epochs stays below {_PAPER} % on all sets but one; here {' and '.join(below)}."]
+    words += [_took(row) for row in rows if row["method"] == SPEED]
+    return "\n\n".join([" ".join(words), *figure_11(rows, scale)])
+
+
+def _took(row: Mapping[str, Any]) -> str:
+    scaled = "" if row["images"] == _MANY else f", scaled up from {row['images']} images"
+    return (
+        f"The quick default took {row['seconds']:.0f} s and {row['cpu_seconds']:.0f} CPU s for {_MANY:,} decoded "
+        f"images at {SIZE} px ({row['embedding_cpu_seconds']:.0f} CPU s embedding with EfficientNet-Lite0{scaled}; "
+        f"{row['grouping_cpu_seconds']:.0f} grouping)."
+    )
+
+
+def _against(rows: Sequence[Mapping[str, Any]], scale: Scale, method: str) -> str:
+    ahead, behind, points, low, high = comparisons(rows, scale, method)
+    verdict = "ahead of" if low > 0 else "behind" if high < 0 else "level with"
+    return (
+        f"'{method}' is {verdict} the quick default: {points:+.1f} points on average over sets "
+        f"({low:+.1f} to {high:+.1f}), more on {ahead} sets and less on {behind}."
+    )
+
+
+def _below(rows: Sequence[Mapping[str, Any]], scale: Scale, method: str) -> str:
+    means = [_mean([row for row in rows if row["set"] == name], method, "accuracy", 100) for name in scale.sets]
+    known = [float(mean) for mean in means if mean]
+    return f"'{method}' is below on {sum(mean < _PAPER for mean in known)} of {len(known)}"
+
+
+def figure_11(rows: Sequence[Mapping[str, Any]], scale: Scale) -> list[str]:
+    """The confusion matrices of the paper's figure 11, of the first seed: of each class, % in each group."""
+    parts = []
+    for method in (SCAN, QUICK):
+        for row in rows:
+            if (row["set"], row["method"], row["seed"]) == (FIGURE_11, method, scale.seeds[0]):
+                share = 100 * np.array(row["confusion"]) / np.array(row["confusion"]).sum(axis=1, keepdims=True)
+                lines = [
+                    {
+                        "class": name,
+                        **{f"group of {other}": f"{share[at, to]:.0f}" for to, other in enumerate(row["names"])},
+                    }
+                    for at, name in enumerate(row["names"])
+                ]
+                parts += [f"Figure 11 for {FIGURE_11}, '{method}', % of each class:", harness.table_of(lines)]
+    return parts
+
+
+def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float) -> harness.Report:
+    """Fill the table as far as time allows, and report what there is."""
+    fill(rows, scale, minutes=minutes)
+    found = [row for row in rows if row["set"] in scale.sets and row["method"] in (SPEED, *scale.methods)]
+    return harness.Report(
+        figures=figures(found, scale),
+        rows=table(found, scale),
+        data="real" if real else "synthetic",
+        wants_real=True,
+        note=note(found, scale),
+        origin=machines_of(found) if found else "",
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--minutes", type=float, default=24 * 60.0)
+    parser.add_argument("--methods", default="")
+    parser.add_argument("--only-table", action="store_true")
+    options, rest = parser.parse_known_args(arguments)
+
+    def measured(quick: bool) -> harness.Report:
+        real = bool(available(SETS))
+        scale = LESS if quick or not real else FULL
+        scale = replace(scale, sets=tuple(available(scale.sets)) if real else (SYNTHETIC,))
+        if options.methods:
+            scale = replace(scale, methods=tuple(options.methods.split(",")))
+        if not quick and real:
+            return measure(
+                scale, rows_of("clustering"), real=real, minutes=0.0 if options.only_table else options.minutes
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            return measure(scale, Rows(Path(folder) / "rows.jsonl"), real=real, minutes=10)
+
+    harness.main("clustering", TITLE, measured, rest)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "2")
+    torch.set_num_threads(2)
+    main()

@@ -1,0 +1,172 @@
+"""Groups of images that look alike: spherical k-means on embeddings, and how typical each image is of its group."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import kmeans_plusplus
+from sklearn.decomposition import PCA
+from sklearn.metrics import silhouette_score
+
+from seedbed.base.errors import InvalidInput
+
+Rows = NDArray[np.float32]
+
+NEIGHBOURS = 20  # nearest images of its group that typicality is the closeness to, as in TypiClust
+_DIRECTIONS = 64  # in which images differ most; the others are mostly noise
+_EVENED = 0.5  # how far directions are brought to one spread: 0 leaves them, 1 makes all alike
+_FOR_DIRECTIONS, _FOR_CENTRES, _FOR_CLOSENESS = 5000, 20_000, 4000  # rows that are enough to find them
+_TRIES, _ROUNDS = 10, 60
+_NUMBERS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 26, 34, 45, 60, 80, 105, 140)  # of groups, when they are estimated
+_FOR_NUMBER, _TRIES_FOR_NUMBER, _LEAST_EACH = 1500, 2, 4  # rows for it, tries, images that a group has on average
+_TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which group each image is in; group 0 is the largest.
+
+    `centres` has a row of length 1 per group: the direction of the mean of its embeddings. `typicality` is higher the
+    closer an image lies to others of its group: the inverse of the mean distance to the 20 nearest (TypiClust); an
+    image that is alone in its group has 0. Every group has at least one image.
+    """
+
+    groups: NDArray[np.int32]
+    centres: Rows
+    typicality: Rows
+
+    @property
+    def count(self) -> int:
+        """How many groups there are."""
+        return len(self.centres)
+
+
+def group(embeddings: Rows, count: int | None = None, *, seed: int = 0) -> Grouping:
+    """Put embeddings into `count` groups of alike images, or into an estimated number of groups.
+
+    There are never more groups than distinct rows. The same embeddings and seed give the same groups.
+    """
+    check_embeddings(embeddings, count)
+    rows = spread(embeddings, seed)
+    wanted = count if count is not None else estimate(rows, seed)
+    return describe(embeddings, kmeans(rows, wanted, seed), rows=rows, seed=seed)
+
+
+def check_embeddings(embeddings: Rows, count: int | None) -> None:
+    """Refuse what cannot be grouped."""
+    if embeddings.ndim != 2 or not len(embeddings) or not np.issubdtype(embeddings.dtype, np.floating):
+        raise InvalidInput(
+            f"embeddings has shape {embeddings.shape} of {embeddings.dtype}; expected (images, width) of floats.",
+            hint="Pass what embed gave, for at least one image.",
+        )
+    if count is not None and count < 1:
+        raise InvalidInput(
+            f"count is {count}; there must be at least 1 group.", hint="Leave it out to have it estimated."
+        )
+
+
+def spread(embeddings: Rows, seed: int = 0) -> Rows:
+    """Embeddings around their mean, in the directions in which they differ most, as rows of length 1.
+
+    A network's embeddings of one kind of images all point much the same way; what tells them apart is what is left
+    without the mean. The first few directions hold light and ground rather than what is shown, so their share is
+    brought down.
+    """
+    rows = np.asarray(embeddings, dtype=np.float32)
+    sample = rows[_some(len(rows), _FOR_DIRECTIONS, seed)]
+    kept = min(_DIRECTIONS, *sample.shape)
+    if not np.ptp(sample, axis=0).any():
+        return np.zeros((len(rows), kept), dtype=np.float32)
+    found = PCA(kept, svd_solver="randomized", random_state=seed).fit(sample)
+    scale = np.maximum(found.explained_variance_, _TINY) ** (_EVENED / 2)
+    return unit((rows - found.mean_) @ found.components_.T / scale)
+
+
+def unit(rows: Rows) -> Rows:
+    """Rows of length 1; what has no length keeps none."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, _TINY), dtype=np.float32)
+
+
+def kmeans(rows: Rows, count: int, seed: int, *, tries: int = _TRIES) -> NDArray[np.int64]:
+    """The group of each row of length 1: the best of several spherical k-means by the sum of cosines."""
+    sample = rows[_some(len(rows), _FOR_CENTRES, seed)]
+    fewer = min(count, len(sample))
+    starts = [kmeans_plusplus(sample, fewer, random_state=seed + number)[0] for number in range(tries)]
+    centres, _ = max((_climb(sample, start) for start in starts), key=lambda found: found[1])
+    return np.asarray((rows @ centres.T).argmax(axis=1))
+
+
+def estimate(rows: Rows, seed: int) -> int:
+    """How many groups there seem to be: the number that gives the clearest ones, by the silhouettes of a sample."""
+    sample = rows[_some(len(rows), _FOR_NUMBER, seed)]
+    apart = np.clip(1 - sample @ sample.T, 0, None)
+    np.fill_diagonal(apart, 0)
+    clear = {1: 0.0}
+    for count in (number for number in _NUMBERS if number <= len(sample) // _LEAST_EACH):
+        groups = kmeans(sample, count, seed, tries=_TRIES_FOR_NUMBER)
+        if len(np.unique(groups)) > 1:
+            clear[count] = float(silhouette_score(apart, groups, metric="precomputed"))
+    return max(clear, key=lambda count: clear[count])
+
+
+def _climb(rows: Rows, centres: Rows) -> tuple[Rows, float]:
+    """Lloyd's rounds until no row changes its group; the centres and the sum of cosines."""
+    groups: NDArray[np.int64] | None = None
+    for _ in range(_ROUNDS):
+        cosines = rows @ centres.T
+        now = cosines.argmax(axis=1)
+        if groups is not None and np.array_equal(now, groups):
+            break
+        groups = now
+        sums = _sums(rows, groups, len(centres))
+        used = np.linalg.norm(sums, axis=1, keepdims=True) > _TINY
+        centres = np.where(used, unit(sums), centres)
+    return centres, float(cosines.max(axis=1).sum())
+
+
+def _sums(rows: Rows, groups: NDArray[np.integer], count: int) -> Rows:
+    member = np.zeros((count, len(rows)), dtype=np.float32)
+    member[groups, np.arange(len(rows))] = 1
+    return np.asarray(member @ rows)
+
+
+def describe(embeddings: Rows, groups: NDArray[np.integer], *, rows: Rows | None = None, seed: int = 0) -> Grouping:
+    """The grouping that puts each image into that group: largest first, empty ones left out."""
+    sizes = np.bincount(groups)
+    ranked = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+    places = np.full(len(sizes), -1)
+    places[ranked] = np.arange(len(ranked))
+    ordered = places[groups].astype(np.int32)
+    full = np.asarray(embeddings, dtype=np.float32)
+    near = rows if rows is not None else spread(full, seed)
+    return Grouping(ordered, unit(_sums(full, ordered, len(ranked))), typicality(near, ordered, seed))
+
+
+def typicality(rows: Rows, groups: NDArray[np.integer], seed: int = 0) -> Rows:
+    """How close each image lies to the others of its group: 1 / mean distance to the nearest ones."""
+    found = np.zeros(len(rows), dtype=np.float32)
+    for number in np.unique(groups):
+        members = np.flatnonzero(groups == number)
+        others = members[_some(len(members), _FOR_CLOSENESS, seed)]
+        for start in range(0, len(members), 1024):
+            part = members[start : start + 1024]
+            found[part] = _closeness(rows, part, others)
+    return found
+
+
+def _closeness(rows: Rows, part: NDArray[np.int64], others: NDArray[np.int64]) -> Rows:
+    if len(others) < 2:
+        return np.zeros(len(part), dtype=np.float32)
+    squares = np.clip(2 - 2 * rows[part] @ rows[others].T, 0, None)
+    squares[part[:, None] == others[None]] = np.inf  # an image is no neighbour of itself
+    near = min(NEIGHBOURS, len(others) - 1)
+    nearest = np.partition(squares, near - 1, axis=1)[:, :near]
+    return np.asarray(1 / np.maximum(np.sqrt(nearest).mean(axis=1), 1e-6), dtype=np.float32)
+
+
+def _some(count: int, most: int, seed: int) -> NDArray[np.int64]:
+    """All numbers below `count`, or `most` of them at random, in order."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng([seed, count]).choice(count, most, replace=False))
