@@ -13,6 +13,8 @@ KINDS: Registry[type[Kind]] = Registry(
     {
         "data-set": "seedbed.flows.kinds.data:DataSet",
         "decoded": "seedbed.flows.kinds.data:Decoded",
+        "embeddings": "seedbed.flows.kinds.embeddings:Embeddings",
+        "groups": "seedbed.flows.kinds.embeddings:Groups",
         "labels": "seedbed.flows.kinds.labels:Labels",
         "files": "seedbed.flows.kinds.labels:Files",
         "count": "seedbed.flows.kinds.labels:Count",

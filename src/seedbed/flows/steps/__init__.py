@@ -13,6 +13,8 @@ STEPS: Registry[Step] = Registry(
         "draw-leaves": "seedbed.flows.steps.draw_leaves:draw_leaves",
         "ingest": "seedbed.flows.steps.ingest:ingest_images",
         "decode": "seedbed.flows.steps.decode:decode_images",
+        "embed": "seedbed.flows.steps.embed:embed_images",
+        "group": "seedbed.flows.steps.group:group_images",
         "sample-labels": "seedbed.flows.steps.sample_labels:sample_labels",
         "train": "seedbed.flows.steps.train:train_model",
         "evaluate": "seedbed.flows.steps.evaluate:evaluate_model",

@@ -8,6 +8,8 @@ METHODS: Registry[Any] = Registry(
     "method",
     {
         "ingest": "seedbed.assets.data.ingest:ingest",
+        "embed": "seedbed.methods.label.embed:embed",
+        "group": "seedbed.methods.label.groups:group",
         "onnx-model": "seedbed.flows.onnx:OnnxModel",
         "train": "seedbed.methods.learn.launch:train_on_ranks",
         "predict": "seedbed.methods.learn.predict:predict",

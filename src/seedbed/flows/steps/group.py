@@ -1,0 +1,29 @@
+"""Groups of alike images."""
+
+from pydantic import Field
+
+from seedbed.base.resources import Resources
+from seedbed.base.run import RunContext
+from seedbed.flows.kinds.embeddings import Embeddings, Groups
+from seedbed.flows.step import Params, step
+from seedbed.flows.steps.methods import METHODS
+
+
+class GroupParams(Params):
+    """How many groups."""
+
+    count: int = Field(0, ge=0, le=100_000, description="Groups; 0: as many as the images seem to have.")
+
+
+@step(
+    "group",
+    methods=("seedbed.methods.label.groups",),
+    resources=Resources(cpus=2, memory=2 << 30),
+    seed_matters=True,
+)
+def group_images(embeddings: Embeddings, params: GroupParams, run: RunContext) -> Groups:
+    """Puts images that look alike into groups."""
+    run.report(step=0, total=1, doing="grouping alike images")
+    found = METHODS.get("group")(embeddings.rows, params.count or None, seed=run.seed)
+    run.report(step=1, total=1, doing="grouping alike images")
+    return Groups.write(run.folder / "groups", found.groups, found.typicality, found.centres)
