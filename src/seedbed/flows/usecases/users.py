@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from seedbed.assets.access.audit import Audit, AuditLine
-from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.access.tokens import Token
 from seedbed.assets.access.users import Member, User
 from seedbed.assets.access.users import Users as KeptUsers
+from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.base.errors import Forbidden, NotFound
 
@@ -133,6 +134,17 @@ class Users:
         """Who did what, newest first; for operators."""
         by.require(Role.OPERATOR)
         return self._audit.list(limit, offset, who, action)
+
+    def acting_for(self, project: Project) -> Identity | None:
+        """The owner of a project as somebody who acts in it; None where they are gone or disabled."""
+        if project.owner == SOLO.id:
+            return SOLO
+        try:
+            user = self._kept.get(project.owner)
+        except NotFound:
+            return None
+        held = {member.user: member.role for member in self._kept.members(project.id)}.get(user.id)
+        return None if user.disabled else Identity(user.id, user.name, user.role, {project.id: held} if held else {})
 
     def mail_of(self, owner: str) -> str:
         """The mail address of a job's owner, '' where none is known."""

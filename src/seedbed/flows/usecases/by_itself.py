@@ -1,0 +1,70 @@
+"""Training that begins by itself, in the projects that want it, once their labels are enough."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+from seedbed.assets.access.roles import Identity
+from seedbed.assets.projects.classes import Class
+from seedbed.assets.projects.projects import Project
+from seedbed.assets.projects.projects import Projects as KeptProjects
+from seedbed.assets.store.events import Events
+from seedbed.base.errors import DiskFull, NotFound, SeedbedError, Unavailable
+from seedbed.flows.usecases.trainings import Trainings
+
+_CONSUMER = "training by itself"
+_WAKES = ("label.added", "project.", "job.done", "job.failed", "job.cancelled")
+_MORE, _LEAST_MORE = 1.25, 10  # labels after which it is worth training again
+_log = logging.getLogger(__name__)
+
+Acting = Callable[[Project], Identity | None]  # in whose name a project's training begins
+
+
+class ByItself:
+    """A follower of events. What it begins twice is refused the second time: one training of a project at a time."""
+
+    def __init__(self, events: Events, projects: KeptProjects, trainings: Trainings, acting: Acting) -> None:
+        self._events = events
+        self._projects = projects
+        self._trainings = trainings
+        self._acting = acting
+
+    def follow(self) -> int:
+        """Look at every project of which there is news; how many trainings began."""
+        events = self._events.after(self._events.cursor(_CONSUMER), kinds=_WAKES)
+        begun = 0
+        for project in dict.fromkeys(event.project for event in events if event.project):
+            try:
+                begun += self._consider(self._projects.get(project))
+            except NotFound:
+                continue  # the project is gone
+            except (DiskFull, Unavailable):
+                raise  # that passes: the events stay before the cursor
+            except SeedbedError as error:
+                _log.warning("No training of project %s began by itself: %s", project, error)
+        if events:
+            self._events.advance(_CONSUMER, events[-1].number)
+        return begun
+
+    def _consider(self, project: Project) -> bool:
+        if not project.settings.train_by_itself or not project.data:
+            return False
+        counts = self._projects.counts(project.id)
+        used = self._trainings.labels_used(project.id)
+        if not is_enough(self._projects.classes(project.id), counts, project.settings.goal, used):
+            return False
+        by = self._acting(project)
+        if by is None or self._trainings.of(project.id, by=by).open:
+            return False
+        self._trainings.start(project.id, by=by)
+        return True
+
+
+def is_enough(classes: Sequence[Class], counts: Mapping[str, int], goal: int, used: int) -> bool:
+    """Whether the labels are worth a training: every class has its number; after the first, a quarter more are there.
+
+    The class for everything else need not be full. `used`: the labels of the training before.
+    """
+    proper = [one.name for one in classes if not one.other]
+    if len(proper) < 2 or any(counts.get(name, 0) < goal for name in proper):
+        return False
+    return not used or sum(counts.values()) >= max(_MORE * used, used + _LEAST_MORE)
