@@ -107,11 +107,20 @@ def test_labels_are_read_under_every_usual_name_of_the_columns(tmp_path: Path, h
     assert read_labels(tmp_path / "said.csv") == {"x": "a"}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_labels_are_read_as_spreadsheets_of_all_countries_write_them(
+    tmp_path: Path, separator: str, encoding: str
+) -> None:
+    (tmp_path / "said.csv").write_bytes(f"File{separator}Class\r\nblätt.jpg{separator}Mehltau\r\n".encode(encoding))
+    assert read_labels(tmp_path / "said.csv") == {"blätt.jpg": "Mehltau"}
+
+
 def test_a_labels_file_that_is_not_there_is_told_plainly(tmp_path: Path) -> None:
     with pytest.raises(NotFound) as caught:
         read_labels(tmp_path / "missing.csv")
     assert caught.value.message == "There is no file missing.csv."
     (tmp_path / "odd.csv").write_bytes(b"\xff\xfe\x00")
-    for path, words in ((tmp_path / "odd.csv", "not UTF-8 text"), (tmp_path, "cannot be read: Is a directory")):
+    for path, words in ((tmp_path / "odd.csv", "are no text"), (tmp_path, "cannot be read: Is a directory")):
         with pytest.raises(InvalidInput, match=words):
             read_labels(path)

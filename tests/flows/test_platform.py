@@ -4,13 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from seedbed.assets.access.roles import SOLO
+from seedbed.assets.db.tables import jobs
 from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.resources import Resources
 from seedbed.base.settings import Settings
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
+from seedbed.runtime.jobs.queue import JUST_SUBMITTED
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
@@ -202,3 +205,18 @@ def test_a_job_that_cannot_be_prepared_ends_and_holds_nobody_up(platform: Platfo
     strange, plain = platform.run_until_done([job.id for job in jobs])
     assert strange.state is State.FAILED and "could not be prepared" in strange.reason
     assert plain.state is State.DONE
+
+
+def test_a_job_that_nobody_looks_at_says_that_no_server_runs(platform: Platform) -> None:
+    job = platform.jobs.submit(count(), by=SOLO)
+    assert platform.jobs.get(job.id, by=SOLO).reason == JUST_SUBMITTED
+    with platform.database.write() as connection:
+        connection.execute(update(jobs).values(submitted=job.submitted - 60))
+    assert "seedbed up" in platform.jobs.get(job.id, by=SOLO).reason
+    assert ["seedbed up" in found.reason for found in platform.jobs.list(by=SOLO)] == [True]
+
+
+def test_a_job_is_found_by_its_name_and_that_is_then_the_newest(platform: Platform) -> None:
+    platform.jobs.submit(count(name="leaves.train"), by=SOLO)
+    newest = platform.jobs.submit(count(name="leaves.train"), by=SOLO)
+    assert platform.jobs.get("leaves.train", by=SOLO).id == newest.id

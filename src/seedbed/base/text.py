@@ -1,5 +1,6 @@
 """Text from outside: what every database can keep and every page can show."""
 
+import os
 import re
 
 _NOT_PLAIN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, halves of characters
@@ -22,6 +23,15 @@ def problems_of_text(what: str, text: str, *, longest: int, may_be_empty: bool =
     if text != text.strip():
         problems.append(f"{what} begins or ends with a space.")
     return problems
+
+
+def readable(name: str) -> str:
+    """A file's name as text; where its bytes are no UTF-8, as on old cameras and disks, as Windows reads them."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return made_plain(os.fsencode(name).decode("cp1252", errors="replace"), longest=len(name) * 4)
+    return name
 
 
 def made_plain(text: str, *, longest: int) -> str:

@@ -16,13 +16,18 @@ def fingerprint(path: Path) -> str:
     Contents are not read, as rsync does not: that would cost as much as the work that it may save.
     """
     if not path.is_dir():
-        return digest_of([str(path), _state(path)])
+        return digest_of([_text(path), _state(path)])
     states: list[list[str | int]] = []
     for root, folders, files in os.walk(path):
         folders.sort()
         for file in (Path(root, name) for name in sorted(files)):
-            states.append([file.relative_to(path).as_posix(), *_state(file)])
-    return digest_of([str(path), states])
+            states.append([_text(file.relative_to(path)), *_state(file)])
+    return digest_of([_text(path), states])
+
+
+def _text(path: Path) -> str:
+    """A path as text that can be hashed, also where its bytes are no text."""
+    return path.as_posix().encode(errors="backslashreplace").decode()
 
 
 def _state(path: Path) -> list[int]:

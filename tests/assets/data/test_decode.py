@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pillow_heif
 import pytest
 from PIL import Image
 
@@ -35,6 +36,16 @@ def test_exif_orientation_gives_what_the_photographer_saw(orientation: int) -> N
     assert np.array_equal(picture.pixels, np.asarray(seen))
     small = decode(encoded(stored, "PNG", exif=exif), size=16)
     assert small.pixels[8, 2].tolist() == [255, 0, 0] and small.pixels[8, 13].tolist() == [0, 0, 255]
+
+
+def test_a_photograph_of_an_iphone_is_read_as_it_was_taken() -> None:
+    out = io.BytesIO()
+    pillow_heif.from_pillow(halves(64, 32)).save(out, quality=95)
+    picture = decode(out.getvalue())
+    assert (picture.width, picture.height, picture.format) == (64, 32, "HEIF")
+    assert np.abs(picture.pixels.astype(int) - np.asarray(halves(64, 32))).mean() < 8
+    with pytest.raises(Undecodable, match="64 x 32 pixels"):
+        decode(out.getvalue(), pixel_limit=1000)
 
 
 def test_cmyk_jpeg_keeps_its_colours() -> None:
@@ -100,7 +111,7 @@ def test_more_pixels_than_the_limit_are_refused_before_they_are_decoded() -> Non
         (lambda data: data[: len(data) // 2], "truncated"),
         (lambda data: b"", "empty"),
         (lambda data: b"hello" * 100, "not an image"),
-        (lambda data: b"\0\0\0\x18ftypheic" + data, "HEIC"),
+        (lambda data: b"\0\0\0\x18ftypheic" + data, "damaged"),
     ],
 )
 def test_what_cannot_be_decoded_says_why(damage: object, reason: str, leaves: np.ndarray) -> None:

@@ -1,6 +1,7 @@
 """Ingest: what goes in comes out whole, once, with every bad file named."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -243,6 +244,28 @@ def test_a_damaged_entry_of_a_zip_is_a_finding(save: Save, tmp_path: Path) -> No
     (tmp_path / "packed.zip").write_bytes(data)
     result, found = take(tmp_path / "packed.zip", tmp_path / "out")
     assert [record.file for record in found.records] == ["a.jpg"] and codes(result)["unreadable"] == ("b.jpg",)
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "tar"])
+def test_a_name_that_is_no_utf8_is_read_as_windows_would(save: Save, tmp_path: Path, packed: bool) -> None:
+    good, odd = save("a.jpg", 0), save("b.jpg", 1)
+    odd.rename(odd.with_name(os.fsdecode("blätt.jpg".encode("cp1252"))))
+    source = good.parent
+    if packed:
+        with tarfile.open(tmp_path / "leaves.tar", "w", format=tarfile.GNU_FORMAT) as tar:
+            tar.add(source, "leaves")
+        source = tmp_path / "leaves.tar"
+    _, data = take(source, tmp_path / "out")
+    assert [record.file for record in data.records] == ["a.jpg", "blätt.jpg"]
+
+
+def test_an_entry_whose_name_no_file_can_have_is_a_finding(save: Save, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "leaves.zip", "w") as packed:
+        packed.write(save("a.jpg", 0), "a.jpg")
+        packed.write(save("b.jpg", 1), f"{'b' * 300}.jpg")
+    result, data = take(tmp_path / "leaves.zip", tmp_path / "out")
+    assert [record.file for record in data.records] == ["a.jpg"]
+    assert any("b" * 300 in names[0] for names in codes(result).values() if names)
 
 
 def test_a_manifest_keeps_its_other_columns(save: Save, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.ids import new_id
 from seedbed.base.resources import Resources
+from seedbed.runtime.jobs.queue import JUST_SUBMITTED
 from seedbed.runtime.jobs.spec import JobClass, JobSpec, output_of_job
 from seedbed.runtime.jobs.states import TRANSITIONS, State
 from tests.runtime.jobs.conftest import Service
@@ -31,7 +32,7 @@ def test_a_job_is_what_was_submitted(service: Service) -> None:
     job = service.queue.submit(spec, flow="f")
     assert job.spec == spec and service.queue.get(job.id) == job
     assert (job.name, job.step, job.owner, job.project, job.flow, job.cls) == ("mine", "train", "ann", "p", "f", "te")
-    assert (job.state, job.fence, job.reason, job.outputs) == (State.WAITING, 0, "Just submitted", {})
+    assert (job.state, job.fence, job.reason, job.outputs) == (State.WAITING, 0, JUST_SUBMITTED, {})
 
 
 def test_jobs_stand_in_the_order_of_their_submission_and_the_head_is_before_all(service: Service) -> None:

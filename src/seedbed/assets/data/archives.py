@@ -5,6 +5,7 @@ since headers lie. A refused archive leaves nothing behind.
 """
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -21,9 +22,11 @@ from seedbed.assets.data.limits import Limits
 from seedbed.base.errors import InvalidInput, TooLarge, Unsafe
 from seedbed.base.files import says_when_full
 from seedbed.base.resources import show_size
+from seedbed.base.text import readable
 
 _CHUNK = 1 << 20
 _LONGEST_READ = 16 << 20  # tarfile reads extended headers in one go; an honest one is a few KiB
+_NO_NAME_HERE = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)  # names that this file system cannot have
 _BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError)
 
 
@@ -139,6 +142,10 @@ class _Unpacker:
                     file.write(chunk)
         except (FileExistsError, NotADirectoryError):  # a second entry of that name: the first one counts
             self.damaged.append(name)
+        except OSError as error:
+            if error.errno not in _NO_NAME_HERE:
+                raise
+            self.damaged.append(name)
 
     def _note_damage(self, name: str, error: Exception) -> None:
         if isinstance(error, OSError) and error.errno is not None:
@@ -148,7 +155,7 @@ class _Unpacker:
 
     def _unsafe(self, name: str, why: str) -> Unsafe:
         return Unsafe(
-            f"{self.archive.name} was refused: its entry '{name}' {why}.",
+            f"{self.archive.name} was refused: its entry '{readable(name)}' {why}.",
             hint="Nothing of it was kept. Pack the images as plain files, or give the folder instead.",
         )
 

@@ -6,10 +6,12 @@ be decoded raises Undecodable with a reason in words, and is a finding, not a fa
 """
 
 import contextlib
+import importlib
 import io
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,7 @@ SUFFIXES = {
     "AVIF": ".avif",
     "PPM": ".ppm",
     "JPEG2000": ".jp2",
+    "HEIF": ".heic",
 }
 PIXEL_LIMIT = 200_000_000
 
@@ -128,18 +131,28 @@ def _open(data: bytes) -> Iterator[Image.Image]:
     with _pillow_limit:
         kept, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
         try:
-            image = Image.open(io.BytesIO(data), formats=FORMATS)
+            image = Image.open(io.BytesIO(data), formats=(*FORMATS, *_from_phones()))
         finally:
             Image.MAX_IMAGE_PIXELS = kept
     with image:
         yield image
 
 
+@cache
+def _from_phones() -> tuple[str, ...]:
+    """HEIF, which iPhones write and Pillow does not read by itself, where the package for it is installed."""
+    try:
+        importlib.import_module("pi_heif").register_heif_opener(thumbnails=False)
+    except ImportError:  # a bare GPU node
+        return ()
+    return ("HEIF",)
+
+
 def _reason(data: bytes, error: Exception) -> str:
     if not data:
         return "the file is empty"
-    if data[4:12] in (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftyphevc"):
-        return "HEIC is not read here; export it as JPEG (on the phone: camera format 'most compatible')"
+    if not _from_phones() and data[4:12] in (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftyphevc"):
+        return "HEIC needs the package pi-heif here; else export it as JPEG (phones call that 'most compatible')"
     if isinstance(error, UnidentifiedImageError):
         return "not an image that can be read, or its beginning is damaged"
     if "truncated" in str(error).lower() or isinstance(error, EOFError):

@@ -86,8 +86,8 @@ def exact_duplicates(records: Sequence[ImageRecord]) -> Finding | None:
     if not groups:
         return None
     spare = sum(len(group) - 1 for group in groups)
-    what = "1 file is a copy" if spare == 1 else f"{spare:,} files are copies"
-    sentence = f"{what} of another, byte for byte, and was kept once: {_some_groups(groups)}."
+    what = "1 file is a copy of another" if spare == 1 else f"{spare:,} files are copies of others"
+    sentence = f"{what}, byte for byte; such images are kept once: {_some_groups(groups)}."
     return Finding("exact-duplicates", Severity.WARNING, sentence, groups)
 
 

@@ -17,6 +17,7 @@ from seedbed.assets.data.archives import is_archive, unpack
 from seedbed.assets.data.limits import Limits
 from seedbed.base.errors import InvalidInput, NotFound, Unsafe
 from seedbed.base.files import inside
+from seedbed.base.text import readable
 
 MANIFEST = "manifest.csv"
 IMAGE_SUFFIXES = frozenset(
@@ -73,7 +74,7 @@ def open_source(path: Path, scratch: Path, *, limits: Limits | None = None) -> I
         if not source.items:
             raise InvalidInput(
                 f"There are no images in {path.name or path}.",
-                hint=f"Images are files that end in {', '.join(sorted(IMAGE_SUFFIXES)[:6])} and the like.",
+                hint="Images are files that end in .jpg, .png, .webp, .tif, .heic, .gif, .bmp, .avif and the like.",
                 problems=[f"'{name}' is named but not there" for name in source.missing[:20]],
             )
         yield source
@@ -138,7 +139,7 @@ def _renamed(source: Source, prefix: str) -> Source:
 
 def _read_archive(archive: Path, folder: Path, limits: Limits) -> Source:
     """Images of an archive; a single folder around everything is taken off first, as packers like to add one."""
-    damaged = unpack(archive, folder, limits)
+    damaged = [readable(name) for name in unpack(archive, folder, limits)]
     inner = [path for path in folder.iterdir() if not _is_ignored(path.name)]
     wrapped = len(inner) == 1 and inner[0].is_dir() and inner[0].name.lower() not in _SPLITS
     root = inner[0] if wrapped else folder
@@ -150,7 +151,7 @@ def _read_archive(archive: Path, folder: Path, limits: Limits) -> Source:
 def _read_folder(root: Path) -> Source:
     items, not_images, outside = [], [], []
     for path in _walk(root):
-        name = path.relative_to(root).as_posix()
+        name = readable(path.relative_to(root).as_posix())
         if path.is_symlink() and (path.is_dir() or not path.resolve().is_relative_to(root.resolve())):
             outside.append(name)
         elif path.is_file() and (path.suffix.lower() in IMAGE_SUFFIXES or not path.suffix):

@@ -54,21 +54,34 @@ class Labels(Kind):
         return tuple(str(item) for item in self.values["classes"])
 
 
-def read_labels(path: Path) -> dict[str, str]:
-    """Image to class from a CSV with the columns image (or file) and class (or label); every mistake at once."""
+def _text(data: bytes, name: str) -> str:
+    """UTF-8, or what spreadsheets on Windows write."""
+    if b"\0" in data:
+        raise InvalidInput(f"The labels in {name} are no text.", hint="Save it as CSV in UTF-8.")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """Image to class from a table with the columns image (or file) and class (or label); every mistake at once.
+
+    Commas, semicolons or tabs part the columns, as spreadsheets of all countries write them.
+    """
+    try:
+        data = path.read_bytes()
     except FileNotFoundError:
         raise NotFound(f"There is no file {path.name}.", hint="Name a CSV with the columns file and class.") from None
     except OSError as error:
         raise InvalidInput(f"The labels in {path.name} cannot be read: {error.strerror or error}.") from None
-    except UnicodeDecodeError:
-        raise InvalidInput(f"The labels in {path.name} are not UTF-8 text.", hint="Save it as CSV in UTF-8.") from None
-    table = csv.DictReader(io.StringIO(text))
-    columns = tuple(table.fieldnames or ())
-    key = "image" if "image" in columns else "file"
-    value = "class" if "class" in columns else "label"
-    if not {key, value} <= set(columns):
+    text = _text(data, path.name)
+    separator = max(",;\t", key=text.partition("\n")[0].count)
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+    columns = {name.strip().lower(): name for name in table.fieldnames or () if name}
+    key = columns.get("image") or columns.get("file")
+    value = columns.get("class") or columns.get("label")
+    if not key or not value:
         raise InvalidInput(
             f"{path.name} has the columns {', '.join(columns) or '(none)'}; a labels file needs file and class.",
             hint="Begin it with the line: file,class",

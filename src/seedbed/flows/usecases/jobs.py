@@ -6,39 +6,46 @@ from dataclasses import replace
 from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.store.bundle import Draft
+from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import InvalidInput
 from seedbed.base.ids import new_id
 from seedbed.base.registry import near_matches
 from seedbed.flows.check import SpecChecker
 from seedbed.flows.usecases.pages import require_project, visible_projects
+from seedbed.flows.wiring import in_order
 from seedbed.runtime.executors.protocol import Executor
-from seedbed.runtime.jobs.queue import Queue
+from seedbed.runtime.jobs.queue import JUST_SUBMITTED, Queue
 from seedbed.runtime.jobs.records import Attempt, Job
 from seedbed.runtime.jobs.spec import JobSpec, output_of_job
 from seedbed.runtime.jobs.states import State
+
+_LOOKED_AT = 15.0  # seconds within which a scheduler that is there has looked at a new job
 
 
 class Jobs:
     """What people do with jobs. Every mistake in what they submit is reported at once, before anything is queued."""
 
-    def __init__(self, queue: Queue, checker: SpecChecker, executor: Executor, audit: Audit) -> None:
+    def __init__(
+        self, queue: Queue, checker: SpecChecker, executor: Executor, audit: Audit, clock: Clock | None = None
+    ) -> None:
         self._queue = queue
         self._checker = checker
         self._executor = executor
         self._audit = audit
+        self._clock = clock or SystemClock()
 
     def submit(self, spec: JobSpec, *, by: Identity) -> Job:
         """Queue one job."""
         return self.submit_flow([spec], by=by)[0]
 
     def check(self, specs: Sequence[JobSpec], *, by: Identity, drafts: Sequence[Draft] = ()) -> "list[JobSpec]":
-        """Refuse what could not be submitted, and change nothing; `drafts` as for `submit_flow`."""
-        return self._checker.check(specs, by, coming={draft.uuid: draft.kind for draft in drafts})
+        """Refuse what could not be submitted, and change nothing; `drafts` and the order as for `submit_flow`."""
+        return self._checker.check(in_order(specs), by, coming={draft.uuid: draft.kind for draft in drafts})
 
     def submit_flow(self, specs: Sequence[JobSpec], *, by: Identity, drafts: Sequence[Draft] = ()) -> "list[Job]":
         """Queue several jobs that share a flow id, all or none.
 
-        Among themselves they refer to those before by name: `job:<name>/<output>`. `drafts` are bundles that some of
+        Among themselves they refer to each other by name: `job:<name>/<output>`. `drafts` are bundles that some of
         them take as inputs, by the uuids of the drafts; they are published once nothing is wrong with the jobs.
         """
         checked = self.check(specs, by=by, drafts=drafts)
@@ -52,8 +59,8 @@ class Jobs:
         return jobs
 
     def get(self, job_id: str, *, by: Identity) -> Job:
-        """One job by its id or the beginning of it."""
-        return self._require(job_id, Role.VIEWER, by)
+        """One job by its id, the beginning of it, or its name (then the newest)."""
+        return self._explained(self._require(job_id, Role.VIEWER, by))
 
     def list(
         self, *, by: Identity, state: str = "", project: str = "", flow: str = "", limit: int = 100, offset: int = 0
@@ -67,7 +74,8 @@ class Jobs:
             by.require(Role.VIEWER, place)
             places = [place]
         states = [State(state)] if state else []
-        return self._queue.list(states=states, project=places, flow=flow, limit=limit, offset=offset)
+        found = self._queue.list(states=states, project=places, flow=flow, limit=limit, offset=offset)
+        return [self._explained(job) for job in found]
 
     def cancel(self, job_id: str, *, by: Identity) -> Job:
         """Stop it, or take it out of the queue."""
@@ -120,6 +128,13 @@ class Jobs:
     def attempts(self, job_id: str, *, by: Identity) -> Sequence[Attempt]:
         """Every try, oldest first."""
         return self._queue.attempts(self._require(job_id, Role.VIEWER, by).id)
+
+    def _explained(self, job: Job) -> Job:
+        """Nobody looks at the queue: that is then why the job waits."""
+        unseen = job.state is State.WAITING and job.reason == JUST_SUBMITTED
+        if not unseen or self._clock.now() - job.submitted < _LOOKED_AT:
+            return job
+        return replace(job, reason="No server is running that would start it: seedbed up")
 
     def _require(self, job_id: str, role: Role, by: Identity) -> Job:
         job = self._queue.get(job_id)

@@ -25,6 +25,9 @@ Active = list[tuple[Job, Attempt]]
 _SHORTEST_PREFIX = 6
 
 
+JUST_SUBMITTED = "Just submitted"  # why a job waits that no scheduler has looked at
+
+
 class Queue:
     """Jobs: submitted, listed, cancelled, repeated. Safe to use from any thread and from several processes at once."""
 
@@ -118,12 +121,15 @@ class Queue:
     # --- seen -----------------------------------------------------------------------------------------------------
 
     def get(self, ref: str) -> Job:
-        """The job of an id, or of the beginning of one."""
+        """The job of an id, of the beginning of one, or the newest of a name."""
         begins = (jobs.c.id >= ref, jobs.c.id < ref + "g")
         with self.database.read() as conn:
             rows = conn.execute(select(jobs).where(jobs.c.id == ref)).mappings().all()
             if not rows and len(ref) >= _SHORTEST_PREFIX:
                 rows = conn.execute(select(jobs).where(*begins).limit(2)).mappings().all()
+            if not rows:
+                newest = select(jobs).where(jobs.c.name == ref).order_by(jobs.c.submitted.desc(), jobs.c.id.desc())
+                rows = conn.execute(newest.limit(1)).mappings().all()
         if not rows:
             raise NotFound(f"There is no job '{ref}'.", hint="See: seedbed jobs list")
         if len(rows) > 1:
@@ -308,7 +314,7 @@ def _new_row(job_id: str, spec: JobSpec, flow: str, position: float, now: float)
         "project": spec.project,
         "state": str(State.WAITING),
         "position": position,
-        "reason": "Just submitted",
+        "reason": JUST_SUBMITTED,
         "outputs": {},
         "submitted": now,
     }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import parse_size
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Detach, Json, Limit, Params, Project, pairs, sure, values
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
     from seedbed.faces.client import Client
     from seedbed.faces.client.results import Job
 
+_BESIDE_A_FILE = ("detach", "as_json")  # options that say nothing of a job
 app = typer.Typer(help="Jobs: submit, look, cancel, run again.", no_args_is_help=True)
-JobId = Annotated[str, typer.Argument(help="The job's id or the beginning of it.")]
+JobId = Annotated[str, typer.Argument(help="The job's id, the beginning of it, or its name (the newest).")]
 
 
 @app.command()
 def submit(
+    context: typer.Context,
     what: Annotated[str, typer.Argument(help="A step's name (seedbed list steps), or a YAML file of jobs.")],
     param: Params = None,
     given: Annotated[list[str] | None, typer.Option("--input", "-i", help="NAME=BUNDLE or NAME=job:ID/OUTPUT.")] = None,
@@ -41,6 +44,7 @@ def submit(
 ) -> None:
     """Queue a step with parameters and inputs, or the jobs of a YAML file."""
     if Path(what).suffix in (".yaml", ".yml"):
+        _refuse_beside_a_file(context)
         asked = _from_file(Path(what))
     else:
         fields: dict[str, Any] = {"step": what, "cls": cls.lower(), "grace": grace, "retries": retries, "name": name}
@@ -178,6 +182,24 @@ def _measured(here: Session, job: "Job") -> list[str]:
         return []
     curve = here.client.jobs.metrics(job["id"], names=["accuracy"]).get("accuracy", ())
     return [f"{value:.1%} of the test images are right" for _, value in curve[-1:] if value is not None]
+
+
+def _refuse_beside_a_file(context: typer.Context) -> None:
+    """A file says everything of its jobs; a flag that changed nothing would be worse than none."""
+    options = [option for option in context.command.params if option.opts[0].startswith("-")]
+    beside = [
+        option.opts[0] for option in options if option.name not in _BESIDE_A_FILE and _typed(context, option.name)
+    ]
+    if beside:
+        raise InvalidInput(
+            f"{', '.join(beside)} cannot be given beside a job file, which says everything of its jobs.",
+            hint="Write it into the file.",
+        )
+
+
+def _typed(context: typer.Context, name: str | None) -> bool:
+    source = context.get_parameter_source(name or "")
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _from_file(path: Path) -> list[dict[str, Any]]:
