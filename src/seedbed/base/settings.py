@@ -37,6 +37,10 @@ class Settings(BaseModel):
     log_limit: int = Field(
         64 << 20, ge=1 << 16, description="Bytes of a log that are kept; of a longer one its beginning and its end."
     )
+    desks: int = Field(
+        8, ge=2, description="Worker processes that answer people who label; each project has up to two."
+    )
+    desk_idle_minutes: float = Field(15.0, gt=0, description="How long such a process stays when nobody asks it.")
     gc_grace_hours: float = Field(24.0, ge=0, description="How long unreferenced files are spared.")
     webhook: str = Field("", description="Address that is told, by POST, when a job ends.")
     mail_server: str = Field("", description="host:port of an SMTP server for mail when a job ends.")

@@ -17,23 +17,32 @@ from seedbed.assets.store.store import Store
 from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.settings import Settings
 from seedbed.flows.check import SpecChecker
+from seedbed.flows.gallery import Galleries
 from seedbed.flows.jobfile import load_job_file
 from seedbed.flows.launcher import StepLauncher
 from seedbed.flows.listing import listing
 from seedbed.flows.outside import Roots
+from seedbed.flows.usecases.asking import ROW, Asking
 from seedbed.flows.usecases.backup import Backup
 from seedbed.flows.usecases.bundles import Bundles
+from seedbed.flows.usecases.by_itself import ByItself
 from seedbed.flows.usecases.contexts import Contexts
 from seedbed.flows.usecases.datasets import DataSets
 from seedbed.flows.usecases.doctor import Check, examine
 from seedbed.flows.usecases.feed import Feed
 from seedbed.flows.usecases.followers import Cleaner, Follower, ProjectFollower
+from seedbed.flows.usecases.grouping import Grouper, Groupings
 from seedbed.flows.usecases.jobs import Jobs
+from seedbed.flows.usecases.labelling import Labelling
 from seedbed.flows.usecases.models import Models
 from seedbed.flows.usecases.notices import Notices, channels
+from seedbed.flows.usecases.outcomes import Outcomes
+from seedbed.flows.usecases.presence import Presence
 from seedbed.flows.usecases.projects import Projects
+from seedbed.flows.usecases.trainings import Trainings
 from seedbed.flows.usecases.uploads import Uploads
 from seedbed.flows.usecases.users import Users
+from seedbed.runtime.desks.desks import Desks
 from seedbed.runtime.executors.local import LocalExecutor
 from seedbed.runtime.jobs.collector import Collector
 from seedbed.runtime.jobs.folders import JobFolders
@@ -79,8 +88,9 @@ class Platform:
         self.bundles = Bundles(
             self.store, self._kept_projects, self.contexts, roots, self.audit, self._uploads, gc_grace=grace
         )
-        self.jobs = Jobs(self.queue, checker, self.executor, self.audit)
-        self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects)
+        self.jobs = Jobs(self.queue, checker, self.executor, self.audit, self.clock)
+        galleries = Galleries(self.store)
+        self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects, galleries)
         pixels = settings.image_pixel_limit
         self.models = Models(
             self.bundles,
@@ -91,6 +101,29 @@ class Platform:
             nodes=self.executor.nodes,
             pixel_limit=pixels,
         )
+        self.trainings = Trainings(self.jobs, self.models, self.projects, self.queue, self.store, self.clock)
+        self.outcomes = Outcomes(self.projects, self.store)
+        self._groupings = Groupings(
+            self.store,
+            self.queue,
+            self.jobs,
+            self._kept_projects,
+            galleries,
+            self.audit,
+            nodes=self.executor.nodes,
+        )
+        self.labelling = Labelling(
+            self.projects,
+            self._kept_projects,
+            self.store,
+            galleries,
+            self._groupings,
+            self.trainings,
+            Asking(_desks(settings)),
+            Presence(self.clock),
+            acting=self.users.acting_for,
+            pixel_limit=pixels,
+        )
         self.backup = Backup(self.store, self.audit)
 
     @classmethod
@@ -99,7 +132,8 @@ class Platform:
         return cls(settings, open_home(settings.home, settings.database_url), clock)
 
     def close(self) -> None:
-        """Close the database; running attempts go on."""
+        """End the desks and close the database; running attempts go on."""
+        self.labelling.close()
         self.database.dispose()
 
     def __enter__(self) -> Self:
@@ -129,12 +163,14 @@ class Platform:
         policy = POLICIES.get(self.settings.policy)()
         return Scheduler(self.queue, self.executor, policy, launcher, collector, lease)
 
-    def serve_scheduler(self, stop: threading.Event, *, look: float = _LOOK) -> None:
+    def serve_scheduler(self, stop: threading.Event, *, look: float = _LOOK, resident: bool = True) -> None:
         """Schedule, collect and follow events until told to stop; waits while another process does.
 
-        `look`: seconds after which followers look again without news, and hear that they should stop.
+        `look`: seconds after which followers look again without news, and hear that they should stop. `resident`: it
+        stays, as a server does, so that it may also begin work that nobody waits for.
         """
-        follower = threading.Thread(target=self._follow, args=(stop, look), name="followers", daemon=True)
+        followers = [*self._followers(), *(self._resident_followers() if resident else ())]
+        follower = threading.Thread(target=self._follow, args=(stop, look, followers), name="followers", daemon=True)
         follower.start()
         self.scheduler().run(stop)
         follower.join()
@@ -165,7 +201,7 @@ class Platform:
     @contextlib.contextmanager
     def _scheduling(self) -> Iterator[None]:
         stop = threading.Event()
-        serve = partial(self.serve_scheduler, stop, look=_LOOK_WHILE_WAITED_FOR)
+        serve = partial(self.serve_scheduler, stop, look=_LOOK_WHILE_WAITED_FOR, resident=False)
         thread = threading.Thread(target=serve, name="scheduler", daemon=True)
         thread.start()
         try:
@@ -183,10 +219,14 @@ class Platform:
             public_url=self.settings.public_url,
         )
         cleaner = Cleaner(self.events, self.queue, JobFolders(self.settings.home / "jobs"), self._uploads)
-        return [ProjectFollower(self.events, self.queue, self._kept_projects, self.store), cleaner, told]
+        projects = ProjectFollower(self.events, self.queue, self._kept_projects, self.store)
+        by_itself = ByItself(self.events, self._kept_projects, self.trainings, self.users.acting_for)
+        return [projects, cleaner, told, by_itself]
 
-    def _follow(self, stop: threading.Event, look: float) -> None:
-        followers = self._followers()
+    def _resident_followers(self) -> list[Follower]:
+        return [Grouper(self.events, self._kept_projects, self._groupings, self.users.acting_for)]
+
+    def _follow(self, stop: threading.Event, look: float, followers: Sequence[Follower]) -> None:
         while not stop.is_set():
             try:
                 cursor = self.events.last()
@@ -198,6 +238,13 @@ class Platform:
             except Exception:  # the database is away: the thread must be there when it comes back
                 _log.exception("The events could not be followed; it is tried again.")
                 stop.wait(_PAUSE)
+
+
+def _desks(settings: Settings) -> Desks:
+    """Desks that leave most of the machine to jobs, and its GPUs altogether."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "2")
+    environment = {**threads, "OMP_WAIT_POLICY": "PASSIVE", "CUDA_VISIBLE_DEVICES": ""}
+    return Desks(ROW, idle=settings.desk_idle_minutes * 60, most=settings.desks, environment=environment)
 
 
 def _went_well(follower: Follower) -> bool:

@@ -1,22 +1,19 @@
 """Data sets as people use them: bring images in, look at them."""
 
-import io
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
 from seedbed.assets.access.roles import Identity, Role
-from seedbed.assets.data.decode import Undecodable, decode
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
-from seedbed.base.errors import Damaged, InvalidInput, NotFound
+from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.files import expanded
 from seedbed.base.ids import new_id
+from seedbed.base.names import in_a_name
 from seedbed.flows.facts import fact_of, records_of
+from seedbed.flows.gallery import Galleries
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
@@ -28,11 +25,14 @@ from seedbed.runtime.jobs.spec import JobClass, JobSpec
 class DataSets:
     """What people do with data sets."""
 
-    def __init__(self, bundles: Bundles, jobs: Jobs, store: Store, projects: KeptProjects) -> None:
+    def __init__(
+        self, bundles: Bundles, jobs: Jobs, store: Store, projects: KeptProjects, galleries: Galleries
+    ) -> None:
         self._bundles = bundles
         self._jobs = jobs
         self._store = store
         self._projects = projects
+        self._galleries = galleries
 
     def upload_folder(self, *, project: str = "", by: Identity) -> Path:
         """A fresh folder `uploads/<id>` to receive an upload; `add` it, and it goes once it is ingested or refused."""
@@ -55,7 +55,7 @@ class DataSets:
         earlier = self._open(to, by) if to else None
         if not source.exists():
             raise InvalidInput(f"There is nothing at {source}.", hint="Name a folder, an archive or a CSV manifest.")
-        called = name or (earlier.name if earlier else source.stem)
+        called = name or (earlier.name if earlier else in_a_name(source.stem))
         spec = JobSpec(
             step="ingest",
             name=f"{called}.ingest",
@@ -96,27 +96,15 @@ class DataSets:
     def thumbnail(self, ref: str, index: int, *, size: int = 128, by: Identity) -> bytes:
         """One image as a small JPEG, in its own proportions."""
         bundle = self._open(ref, by)
-        records = records_of(self._store, bundle)
-        if not 0 <= index < len(records):
-            raise NotFound(f"'{bundle.name}' has {len(records)} images; there is no number {index}.")
         if not 16 <= size <= 1024:
             raise InvalidInput(f"A thumbnail has 16 to 1024 pixels on a side; given: {size}.")
-        return _thumbnail(self._store.path_of(records[index].id), size)
+        gallery = self._galleries.of(bundle)
+        if not 0 <= index < len(gallery):
+            raise NotFound(f"'{bundle.name}' has {len(gallery)} images; there is no number {index}.")
+        return gallery.thumbnail(index, size)
 
     def _open(self, ref: str, by: Identity) -> Bundle:
         bundle = self._bundles.show(ref, by=by)
         if bundle.kind != DataSet.kind:
             raise InvalidInput(f"'{ref}' is of kind '{bundle.kind}', not a data set.", hint="See: seedbed data list.")
         return bundle
-
-
-@lru_cache(maxsize=2048)  # files of the store never change, so what was made of one stays true
-def _thumbnail(path: Path, size: int) -> bytes:
-    try:
-        picture = Image.fromarray(decode(path.read_bytes()).pixels)
-    except Undecodable as error:
-        raise Damaged(f"The image can no longer be decoded: {error.reason}.", hint="seedbed store verify") from error
-    picture.thumbnail((size, size))
-    out = io.BytesIO()
-    picture.save(out, "JPEG", quality=85)
-    return out.getvalue()

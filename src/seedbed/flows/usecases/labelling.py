@@ -1,0 +1,362 @@
+"""Labelling as people do it: the board, what comes next, what the labels so far suggest, who else is here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.projects.classes import Class
+from seedbed.assets.projects.projects import Project
+from seedbed.assets.projects.projects import Projects as KeptProjects
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import Conflict, InvalidInput, NotFound
+from seedbed.base.registry import near_matches
+from seedbed.flows import orders
+from seedbed.flows.gallery import Galleries, Gallery
+from seedbed.flows.kinds.embeddings import mapped
+from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE, Download
+from seedbed.flows.packing import packed, unpacked
+from seedbed.flows.standing import Standing, Standings
+from seedbed.flows.usecases.asking import Asking, question
+from seedbed.flows.usecases.grouping import Acting, Alike, Groupings
+from seedbed.flows.usecases.presence import Person, Presence
+from seedbed.flows.usecases.projects import Projects
+from seedbed.flows.usecases.trainings import Trainings
+from seedbed.runtime.jobs.records import Job
+
+By = Literal["worth", "groups", "random", "index", "unsure", "class"]
+_AHEAD = 200  # images that are chosen at once
+_SOON = 0.6  # seconds that an order waits for the desk before it does without
+_MOST_DROPPED = 64  # images in one prediction
+
+
+@dataclass(frozen=True)
+class Board:
+    """What the labelling page shows around the images."""
+
+    project: Project
+    images: int
+    classes: Sequence[tuple[Class, int]]  # with how many images each has
+    alike: Alike
+    last: int
+    people: Sequence[Person]
+    training: Mapping[str, str]
+    may_label: bool
+    may_train: bool
+
+
+@dataclass(frozen=True)
+class Order:
+    """Rows of the data set in the order to show them in; `by` is what they are really ordered by.
+
+    Where a better order is not there yet, that is random, or typical images of every group in turns.
+    """
+
+    by: str
+    rows: NDArray[np.int64]
+    groups: Sequence[tuple[int, str]]  # size and name of each run of alike images
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """What the labels so far say of an image."""
+
+    index: int
+    label: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """What the labels so far say; where nothing can be said yet, `reason` says why."""
+
+    suggestions: Sequence[Suggestion]
+    labels: int
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """So many more labels of a class would help, by about so many points of accuracy."""
+
+    label: str
+    labels: int
+    points: float
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        return f"About {self.labels} more labels would help {self.label}."
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A label that is probably wrong."""
+
+    index: int
+    given: str
+    likely: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A project with its data set open."""
+
+    project: Project
+    gallery: Gallery
+    standing: Standing
+    alike: Alike
+
+    @property
+    def labelled_classes(self) -> int:
+        return sum(count > 0 for count in self.standing.counts)
+
+    @property
+    def names(self) -> list[str]:
+        return [one.name for one in self.standing.classes]
+
+
+class Labelling:
+    """What people do while they label. Safe to use from any thread; close it in the end."""
+
+    def __init__(
+        self,
+        projects: Projects,
+        kept: KeptProjects,
+        store: Store,
+        galleries: Galleries,
+        groupings: Groupings,
+        trainings: Trainings,
+        asking: Asking,
+        presence: Presence,
+        *,
+        acting: Acting,
+        pixel_limit: int,
+    ) -> None:
+        self._projects = projects
+        self._kept = kept
+        self._store = store
+        self._galleries = galleries
+        self._groupings = groupings
+        self._trainings = trainings
+        self._asking = asking
+        self._presence = presence
+        self._standings = Standings(kept)
+        self._acting = acting
+        self._pixel_limit = pixel_limit
+
+    def close(self) -> None:
+        """End the desks."""
+        self._asking.close()
+
+    # --- around the images ------------------------------------------------------------------------------------------
+
+    def board(self, ref: str, *, by: Identity) -> Board:
+        """Everything around the images. Where nobody has had them grouped yet, that begins now."""
+        project = self._projects.get(ref, by=by)
+        training = self._trainings.of(project.id, by=by)
+        if by.may(Role.LABELLER, project.id):
+            self._groupings.ensure(project, self._acting(project))
+        gallery = self._gallery(project)
+        if gallery is None:
+            counts = self._kept.counts(project.id)
+            classes = [(one, counts.get(one.name, 0)) for one in self._kept.classes(project.id)]
+            last = self._kept.last_number(project.id)
+        else:
+            standing = self._standings.of(project, gallery)
+            classes, last = list(zip(standing.classes, standing.counts, strict=True)), standing.last
+        return Board(
+            project=project,
+            images=len(gallery) if gallery else 0,
+            classes=classes,
+            alike=self._groupings.of(project),
+            last=last,
+            people=self._presence.of(project.id),
+            training={"state": training.stage, "sentence": training.sentence},
+            may_label=by.may(Role.LABELLER, project.id),
+            may_train=by.may(Role.TRAINER, project.id),
+        )
+
+    def here(self, ref: str, where: int, *, by: Identity) -> list[Person]:
+        """Say that one is here, at an image (-1: at none); everybody who is."""
+        project = self._projects.get(ref, by=by)
+        by.require(Role.LABELLER, project.id)
+        return self._presence.note(project.id, by.name, where)
+
+    def group(self, ref: str, *, by: Identity) -> list[Job]:
+        """Have alike images grouped, once more if need be."""
+        return self._groupings.start(self._projects.get(ref, by=by), by=by)
+
+    # --- what comes next --------------------------------------------------------------------------------------------
+
+    def order(self, ref: str, how: By, *, klass: str = "", seed: int = 0, by: Identity) -> Order:
+        """All images of the project, in an order. It never waits long: what is not there yet is done without."""
+        opened = self._opened(ref, Role.VIEWER, by)
+        place = self._place_of(opened, klass) if how == "class" else None
+        count = len(opened.gallery)
+        if how == "index":
+            return Order(how, np.arange(count), ())
+        if how == "random" or (opened.alike.groups is None and how == "groups"):
+            return Order("random", orders.shuffled(count, seed), ())
+        if how == "groups":
+            return _by_groups(opened)
+        return self._by_worth(opened, how, place, seed)
+
+    def _by_worth(self, opened: _Open, how: By, place: int | None, seed: int) -> Order:
+        """The desk's word on what comes first, and then the others; what has a label comes last."""
+        standing = opened.standing.rows
+        called, whole = _without_a_desk(opened, seed)
+        if opened.alike.embeddings is not None:
+            head = self._head(opened, how, place, seed)
+            if head is not None:
+                called, whole = how, orders.first(head, whole)
+        turn = orders.turns_of(standing)
+        if place is not None:  # those of the class itself first: they are what was picked so far
+            turn = np.where(standing == place, -1, turn).astype(np.int8)
+        return Order(called, orders.later(whole, turn), ())
+
+    def _head(self, opened: _Open, how: By, place: int | None, seed: int) -> NDArray[np.int32] | None:
+        if how != "worth" and opened.labelled_classes < 2:
+            return None
+        if how == "worth":
+            passed_over = np.flatnonzero(opened.standing.rows < -1)
+            chooser = opened.project.settings.chooser
+            more = {"passed_over": packed(passed_over), "chooser": chooser, "count": _AHEAD, "seed": seed}
+            asked = question("next", opened.alike, opened.standing, **more)
+        else:
+            asked = question("ranked", opened.alike, opened.standing, **{"class": place})
+        answer = self._asking.soon(opened.project, asked, within=_SOON)
+        return None if answer is None else unpacked(answer["rows"])
+
+    # --- what the labels so far say ---------------------------------------------------------------------------------
+
+    def suggestions(self, ref: str, indexes: Sequence[int], *, by: Identity) -> Suggestions:
+        """The likeliest class of some images."""
+        opened = self._opened(ref, Role.LABELLER, by)
+        _check_indexes(opened.gallery, indexes)
+        labels = sum(opened.standing.counts)
+        if reason := _why_not(opened):
+            return Suggestions((), labels, reason)
+        asked = question("suggest", opened.alike, opened.standing, rows=packed(np.array(indexes, dtype=np.int64)))
+        answer = self._asking.quick(opened.project, asked)
+        found = zip(indexes, answer["classes"], answer["confidences"], strict=True)
+        return Suggestions([Suggestion(index, opened.names[place], sure) for index, place, sure in found], labels)
+
+    def similar(self, ref: str, index: int, *, count: int = 60, by: Identity) -> tuple[list[int], list[float]]:
+        """The images most like one, and how alike they are (1: the same); none before the images were looked at."""
+        opened = self._opened(ref, Role.LABELLER, by)
+        _check_indexes(opened.gallery, [index])
+        if opened.alike.embeddings is None:
+            return [], []
+        asked = question("similar", opened.alike, opened.standing, rows=packed(np.array([index])), count=count)
+        answer = self._asking.quick(opened.project, asked)
+        return answer["rows"], answer["similarities"]
+
+    def gains(self, ref: str, *, by: Identity) -> list[Gain]:
+        """Which classes more labels would help, the most first; nothing before there is anything to go by."""
+        opened = self._opened(ref, Role.LABELLER, by)
+        if _why_not(opened):
+            return []
+        answer = self._asking.slow(opened.project, question("gains", opened.alike, opened.standing, seed=0))
+        gains = [Gain(opened.names[one["class"]], one["labels"], one["points"]) for one in answer["gains"]]
+        return sorted((gain for gain in gains if gain.labels > 0 and gain.points > 0), key=lambda gain: -gain.points)
+
+    def mistakes(self, ref: str, *, by: Identity) -> list[Doubt]:
+        """Labels that are probably wrong, the surest first."""
+        opened = self._opened(ref, Role.LABELLER, by)
+        if _why_not(opened):
+            return []
+        answer = self._asking.slow(opened.project, question("mistakes", opened.alike, opened.standing, seed=0))
+        names = opened.names
+        return [
+            Doubt(one["row"], names[one["given"]], names[one["likely"]], round(one["confidence"], 4))
+            for one in answer["mistakes"]
+        ]
+
+    def predict(self, ref: str, files: Mapping[str, Path], *, by: Identity) -> list[dict[str, Any]]:
+        """What is on images that somebody drops in (name -> file): by the newest model, or by the labels so far."""
+        opened = self._opened(ref, Role.LABELLER, by)
+        if not 0 < len(files) <= _MOST_DROPPED:
+            raise InvalidInput(
+                f"{len(files)} files were given; from 1 to {_MOST_DROPPED} can be looked at at once.",
+                hint="Have a whole folder labelled as a job: seedbed models predict.",
+            )
+        model = self._newest_model(opened.project)
+        if model is None and (reason := _why_not(opened)):
+            raise Conflict(f"Nothing can be said of other images yet. {reason}")
+        asked = question(
+            "predict",
+            opened.alike,
+            opened.standing,
+            card=opened.alike.card,
+            size=opened.alike.size,
+            model=model,
+            names=opened.names,
+            files=[{"name": name, "path": str(path)} for name, path in files.items()],
+            pixel_limit=self._pixel_limit,
+        )
+        results: list[dict[str, Any]] = self._asking.slow(opened.project, asked)["results"]
+        return results
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _opened(self, ref: str, role: Role, by: Identity) -> _Open:
+        project = self._projects.get(ref, by=by)
+        by.require(role, project.id)
+        gallery = self._gallery(project)
+        if gallery is None:
+            raise Conflict(f"'{project.name}' has no images yet.", hint="Bring them in first.")
+        return _Open(project, gallery, self._standings.of(project, gallery), self._groupings.of(project))
+
+    def _gallery(self, project: Project) -> Gallery | None:
+        try:
+            return self._galleries.of(self._store.get(project.data)) if project.data else None
+        except NotFound:  # the data set was removed
+            return None
+
+    def _place_of(self, opened: _Open, klass: str) -> int:
+        place = opened.standing.place_of(klass)
+        if place is None:
+            raise NotFound(f"There is no class '{klass}' in this project.", hint=near_matches(klass, opened.names))
+        return place
+
+    def _newest_model(self, project: Project) -> dict[str, str] | None:
+        found = self._store.find(kind=Download.kind, project=project.id, limit=1)
+        if not found:
+            return None
+        files = {link.name: str(self._store.path_of(link.digest)) for link in found[0].arrays["files"].files}
+        return {"onnx": files[ONNX_FILE], "facts": files[FACTS_FILE]}
+
+
+def _by_groups(opened: _Open) -> Order:
+    assert opened.alike.groups is not None and opened.alike.typicality is not None
+    groups, typicality = mapped(opened.alike.groups), mapped(opened.alike.typicality)
+    sizes = np.bincount(groups)
+    names = orders.names_of_groups(groups, opened.standing.rows, opened.names)
+    runs = [(int(size), name) for size, name in zip(sizes, names, strict=True)]
+    return Order("groups", orders.by_groups(groups, typicality), runs)
+
+
+def _without_a_desk(opened: _Open, seed: int) -> tuple[str, NDArray[np.int64]]:
+    if opened.alike.groups is None or opened.alike.typicality is None:
+        return "random", orders.shuffled(len(opened.gallery), seed)
+    return "typical", orders.in_turns(mapped(opened.alike.groups), mapped(opened.alike.typicality))
+
+
+def _why_not(opened: _Open) -> str:
+    """Why nothing can be suggested yet; empty: it can."""
+    if opened.alike.embeddings is None:
+        return opened.alike.sentence
+    if opened.labelled_classes < 2:
+        return "At least two classes need a label first."
+    return ""
+
+
+def _check_indexes(gallery: Gallery, indexes: Sequence[int]) -> None:
+    if strange := [index for index in indexes if not 0 <= index < len(gallery)]:
+        raise NotFound(f"The project has {len(gallery):,} images; there is no number {strange[0]}.")
