@@ -81,7 +81,8 @@ def group(
     embeddings = _publish(platform, seen, f"{name}.embeddings", project, "embed", ("decoded", pixels.uuid))
     groups = (np.arange(len(rows)) % classes).astype(np.int32)
     centres = np.stack([rows[groups == number].mean(axis=0) for number in range(classes)])
-    made = Groups.write(folder / "groups", groups, 1 / (1 + np.arange(len(rows), dtype=np.float32)), centres)
+    typical = (1 / (1 + np.arange(len(rows)))).astype(np.float32)
+    made = Groups.write(folder / "groups", groups, typical, centres)
     _publish(platform, made, f"{name}.groups", project, "group", ("embeddings", embeddings.uuid))
 
 
@@ -91,7 +92,7 @@ def embeddings_of(count: int, classes: int, width: int, *, noise: float = 0.35) 
     directions = draws.normal(size=(classes, width))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     rows = directions[np.arange(count) % classes] + noise * draws.normal(size=(count, width)) / np.sqrt(width)
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
 
 def _record(number: int, name: str) -> ImageRecord:

@@ -59,7 +59,7 @@ def test_a_project_without_images_says_so(platform: Platform) -> None:
 def test_labelling_starts_at_once_in_random_order(platform: Platform, tmp_path: Path) -> None:
     fresh = made_up(platform, tmp_path / "made-up", grouped=False).project.id
     for how in ("worth", "groups", "random", "unsure"):
-        order = platform.labelling.order(fresh, how, seed=1, by=SOLO)  # type: ignore[arg-type]
+        order = platform.labelling.order(fresh, how, seed=1, by=SOLO)
         assert order.by == "random" and sorted(order.rows) == list(range(60)), how
     again, other = (platform.labelling.order(fresh, "random", seed=seed, by=SOLO).rows for seed in (1, 2))
     assert np.array_equal(order.rows, again) and not np.array_equal(order.rows, other)
