@@ -1,0 +1,1 @@
+"""The ways to choose what to label, a file each."""
