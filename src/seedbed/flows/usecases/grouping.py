@@ -93,7 +93,10 @@ class Groupings:
         """Have it made where it is wanted and nobody began yet; what is begun twice at once is begun once."""
         if by is None or not by.may(Role.TRAINER, project.id) or self.of(project).stage != "none" or not project.data:
             return []
-        return self._begin(project, by, fresh=False)
+        try:
+            return self._begin(project, by, fresh=False)
+        except NotFound:  # the data set was removed
+            return []
 
     def start(self, project: Project, *, by: Identity) -> list[Job]:
         """Have it made, once more if need be; refused while it is being made."""

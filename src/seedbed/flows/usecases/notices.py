@@ -19,10 +19,13 @@ from seedbed.base.errors import NotFound
 from seedbed.base.settings import Settings
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.spec import JobClass
 
 PATIENCE = 3600.0  # seconds that an undelivered notice is tried again
 ENDS = ("job.done", "job.failed", "job.cancelled")
 _TIMEOUT = 10.0
+_ON_THE_WAY = ("decode", "embed")  # done in the background, they are only steps to what somebody waits for
+_PLAINLY = {("group", "done"): "The images of your project are grouped now: alike ones stand together."}
 _log = logging.getLogger(__name__)
 
 
@@ -43,6 +46,8 @@ class Notice:
     @property
     def sentence(self) -> str:
         """For people."""
+        if (self.step, self.state) in _PLAINLY:
+            return _PLAINLY[self.step, self.state]
         how = {"done": "is done", "failed": "has failed", "cancelled": "was cancelled"}[self.state]
         return f"Your job '{self.name}' {how}" + (f": {self.reason}" if self.reason else ".")
 
@@ -140,6 +145,8 @@ class Notices:
         try:
             job: Job = self._queue.get(event.subject)
         except NotFound:
+            return None
+        if event.kind == "job.done" and job.cls is JobClass.BE and job.step in _ON_THE_WAY:
             return None
         return Notice(
             job=job.id,

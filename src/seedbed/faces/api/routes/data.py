@@ -6,7 +6,8 @@ from anyio import to_thread
 from fastapi import Path, Query, Request
 from starlette.responses import Response
 
-from seedbed.faces.api.access import Here, Rules, Trainer, Viewer
+from seedbed.assets.store.checks import is_uuid
+from seedbed.faces.api.access import Here, Labeller, Rules, Trainer, Viewer
 from seedbed.faces.api.paths import source_path
 from seedbed.faces.api.requests import DataAsked
 from seedbed.faces.api.routing import Limit, Offset, router
@@ -37,7 +38,7 @@ MULTIPART: dict[str, Any] = {
 async def upload(
     request: Request,
     here: Here,
-    by: Trainer,
+    by: Labeller,
     project: Annotated[str, Query(max_length=500, description="The project that it is for.")] = "",
 ) -> UploadView:
     """Send files (an archive, images, a folder): they are written to disk as they come, then used by id."""
@@ -82,15 +83,24 @@ def records(ref: DataRef, here: Here, by: Viewer, limit: Limit = 100, offset: Of
 @data.get(
     "/{ref}/images/{index}/thumbnail",
     response_class=Response,
-    responses={200: {"content": {"image/jpeg": {"schema": {"type": "string", "format": "binary"}}}}},
+    responses={
+        200: {"content": {"image/jpeg": {"schema": {"type": "string", "format": "binary"}}}},
+        304: {"description": "It has not changed."},
+    },
 )
 def thumbnail(
+    request: Request,
     ref: DataRef,
     index: Annotated[int, Path(ge=0, le=1 << 31)],
     here: Here,
     by: Viewer,
     size: Annotated[int, Query(ge=16, le=1024)] = 128,
 ) -> Response:
-    """One image as a small JPEG."""
+    """One image as a small JPEG; by the data set's uuid it never changes, and browsers keep it."""
     image = here.data.thumbnail(ref, index, size=size, by=by)
-    return Response(image, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
+    if not is_uuid(ref):  # a name means the newest version, whose image of that number may be another one
+        return Response(image, media_type="image/jpeg", headers={"Cache-Control": "private, no-cache"})
+    headers = {"Cache-Control": "private, max-age=31536000, immutable", "ETag": f'"{ref}-{index}-{size}"'}
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    return Response(image, media_type="image/jpeg", headers=headers)
