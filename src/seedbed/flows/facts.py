@@ -22,6 +22,11 @@ def names_in(store: Store, data: Bundle) -> frozenset[str]:
     return _names(_path(store, data, RECORDS))
 
 
+def records_file(store: Store, data: Bundle) -> Path:
+    """The file of its records, which never changes."""
+    return _path(store, data, RECORDS)
+
+
 def fact_of(store: Store, data: Bundle, name: str) -> Any:
     """The content of one of its files of facts, such as statistics.json."""
     return json.loads(_path(store, data, name).read_text())

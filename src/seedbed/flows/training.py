@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from seedbed.assets.projects.classes import Class
 from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
 from seedbed.base.resources import Resources
@@ -47,6 +48,14 @@ def with_ranks(params: Mapping[str, Any], resources: Resources | None) -> tuple[
     asked = resources or UNSET
     cpus, memory = asked.cpus or max(_CPUS, float(ranks)), asked.memory or _BASE + ranks * _EACH
     return chosen, replace(asked, cpus=cpus, memory=memory)
+
+
+def with_values(params: Mapping[str, Any], classes: Sequence[Class], labels: Mapping[str, int]) -> dict[str, Any]:
+    """The percentages that bins stand for, where nothing else is said and every labelled class has one."""
+    used = [one for one in classes if labels.get(one.name)]
+    if "values" in params or params.get("algorithm") == ONE_CLASS or any(one.value is None for one in used):
+        return dict(params)
+    return {**params, "values": {one.name: one.value for one in used}}
 
 
 def refuse_gaps(labels: Mapping[str, int], name: str, algorithm: str) -> None:

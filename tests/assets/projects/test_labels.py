@@ -6,7 +6,7 @@ import pytest
 from seedbed.assets.access.roles import Role
 from seedbed.assets.access.users import Users
 from seedbed.assets.db.engine import Database
-from seedbed.assets.projects.labels import LabelEvent, Source
+from seedbed.assets.projects.labels import LabelEvent, Mark, Source
 from seedbed.assets.projects.projects import Projects
 from seedbed.assets.store.events import Events
 from seedbed.base.clock import ManualClock
@@ -121,6 +121,8 @@ def test_unknown_classes_are_named_all_at_once_and_nothing_is_kept(projects: Pro
         LabelEvent("1", "a", "rust", "\ud800"),
         LabelEvent("x" * 201, "a", "rust", "ada"),
         LabelEvent("1", "a", "rust", "ada", "class"),  # type: ignore[arg-type]
+        LabelEvent("1", "a", "rust", "ada", mark=Mark.UNSURE),
+        LabelEvent("1", "a", "", "ada", mark="bored"),  # type: ignore[arg-type]
     ],
 )
 def test_events_that_cannot_be_kept_are_refused(projects: Projects, event: LabelEvent) -> None:
@@ -286,3 +288,56 @@ def test_many_labels_at_once_are_one_transaction_and_one_event(projects: Project
     assert projects.add_labels("wheat", iter(sent)) == 5000
     assert projects.counts("wheat")["rust"] == 5000
     assert len(events.after(0)) == before + 1
+
+
+def test_a_mark_says_where_an_image_stands_and_is_no_label(projects: Projects) -> None:
+    projects.add_labels("wheat", [LabelEvent("1", "a.jpg", "rust", "ada")])
+    unsure = LabelEvent("2", "a.jpg", "", "ada", mark=Mark.UNSURE)
+    assert projects.add_labels("wheat", [unsure, LabelEvent("3", "b.jpg", "", "ada", mark=Mark.SKIPPED)]) == 2
+    assert projects.add_labels("wheat", [unsure]) == 0
+    with pytest.raises(Conflict):
+        projects.add_labels("wheat", [LabelEvent("2", "a.jpg", "", "ada", mark=Mark.SKIPPED)])
+    assert meanings(projects) == {} and projects.opinions("wheat") == {}
+    assert [event.mark for event in projects.history("wheat")] == ["", "unsure", "skipped"]
+    say(projects, "a.jpg", "healthy")
+    assert meanings(projects) == {"a.jpg": "healthy"}
+
+
+def test_the_feed_of_changes_skips_nothing_and_repeats_nothing(projects: Projects) -> None:
+    assert projects.changes("wheat").events == []
+    for number in range(5):
+        say(projects, f"{number}.jpg", "rust")
+    projects.rename_class("wheat", "blight", "blotch")
+    say(projects, "5.jpg", "blotch")
+    seen, after = [], 0
+    for expected in (True, True, False):
+        page = projects.changes("wheat", after=after, limit=2)
+        seen += [event.image for event in page.events]
+        after = page.last
+        assert page.more is expected
+    assert seen == [f"{number}.jpg" for number in range(6)]
+    assert after == projects.last_number("wheat")
+    assert projects.changes("wheat", after=after).events == []
+
+
+def test_the_feed_tells_when_earlier_answers_go_by_other_names(projects: Projects) -> None:
+    say(projects, "a.jpg", "rust")
+    first = projects.changes("wheat")
+    projects.rename_class("wheat", "rust", "brown rust")
+    later = projects.changes("wheat", after=first.last)
+    assert later.events == [] and later.classes > first.classes and later.last > first.last
+    assert projects.changes("wheat").events[0].label == "brown rust"
+
+
+def test_an_image_that_goes_by_two_names_has_one_label_the_newest(projects: Projects) -> None:
+    def same(name: str) -> str:
+        return {"a.jpg": "id of a"}.get(name, name)
+
+    say(projects, "a.jpg", "rust", by="ada")
+    say(projects, "id of a", "blight", by="bob")
+    assert {image: one.label for image, one in projects.labels("wheat", same).items()} == {"id of a": "blight"}
+    assert projects.counts("wheat", same) == {"rust": 0, "blight": 1, "healthy": 0}
+    assert set(projects.opinions("wheat", same)["id of a"]) == {"ada", "bob"}
+    say(projects, "id of a", "", by="bob")
+    assert projects.labels("wheat", same) == {}, "what was taken back under one name does not come back under another"
+    assert len(projects.labels("wheat")) == 1

@@ -42,3 +42,14 @@ def test_meaning_is_what_rewriting_the_events_would_have_given(script: list[str 
             rewritten = {at: line[1] if label == line[0] else label for at, label in rewritten.items()}
     meanings = Meanings(changes)
     assert {number: meanings.of(label, number) for number, label in said.items()} == rewritten
+
+
+def test_a_name_that_is_no_class_any_more_leads_to_the_one_that_took_over() -> None:
+    meanings = Meanings(
+        [Change(10, "rust", "leaf rust"), Change(20, "leaf rust", "brown rust"), Change(30, "spots", "")]
+    )
+    assert (meanings.now("rust"), meanings.now("leaf rust")) == ("brown rust", "brown rust")
+    assert (meanings.now("spots"), meanings.now("never"), meanings.now("brown rust")) == ("", "", "")
+    assert meanings.became("rust", "leaf rust") and meanings.became("rust", "brown rust")
+    assert not meanings.became("rust", "spots") and not meanings.became("never", "rust")
+    assert not meanings.became("spots", "")

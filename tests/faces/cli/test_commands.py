@@ -1,5 +1,6 @@
 """The commands, in process on a home of their own."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -139,7 +140,47 @@ def test_classes_are_renamed_and_removed_after_a_question(asked: Asked, seedbed:
     assert asked("projects", "show", "changing")["classes"] == {"well": 0}
 
 
-def test_accounts_are_made_and_changed(asked: Asked) -> None:
+def test_classes_are_merged_and_changed_and_projects_set(asked: Asked, seedbed: Seedbed, tmp_path: Path) -> None:
+    asked("projects", "create", "merging", "-c", "rust", "-c", "brown rust", "--other", "no leaf")
+    (tmp_path / "labels.csv").write_text("file,class\na.jpg,rust\nb.jpg,brown rust\n")
+    made = asked("labels", "import", "merging", str(tmp_path / "labels.csv"))
+    assert (made["format"], made["read"], made["count"], made["classes_added"]) == ("csv", 2, 2, [])
+    assert seedbed("projects", "merge-class", "merging", "rust", "brown rust", input="n\n").returncode != 0
+    assert asked("projects", "merge-class", "merging", "rust", "brown rust", "--yes")["labels"] == 1
+    assert asked("projects", "show", "merging")["classes"] == {"brown rust": 2, "no leaf": 0}
+    assert asked("projects", "set-class", "merging", "no leaf", "--key", "n", "--colour", "#000000")["key"] == "n"
+    assert seedbed("projects", "set-class", "merging", "no leaf").returncode == 2
+    changed = asked("projects", "set", "merging", "--kind", "binary", "--goal", "5", "--no-grouping")
+    assert (changed["kind"], changed["settings"]["goal"], changed["settings"]["grouping"]) == ("binary", 5, False)
+    assert "5" in seedbed("projects", "set", "merging").stdout
+    bins = asked("projects", "create", "cover", "--bins", "0,25,100")
+    assert bins["kind"] == "bins" and list(asked("projects", "show", "cover")["classes"]) == ["0-25 %", "25-100 %"]
+    assert "write numbers with commas" in seedbed("projects", "create", "cover 2", "--bins", "few,many").stderr
+
+
+def test_labels_go_out_as_a_file_and_their_history_is_told(asked: Asked, seedbed: Seedbed, tmp_path: Path) -> None:
+    asked("projects", "create", "outgoing", "-c", "rust")
+    (tmp_path / "labels.csv").write_text("file,class\na.jpg,rust\nb.jpg,new\n")
+    refused = seedbed("labels", "import", "outgoing", str(tmp_path / "labels.csv"), "--known-classes")
+    assert refused.returncode == 2 and "no class of this project" in refused.stderr
+    said = seedbed("labels", "import", "outgoing", str(tmp_path / "labels.csv")).stdout
+    assert "2 of 2 labels are new." in said and "New classes: new." in said
+    target = tmp_path / "out" / "tasks.json"
+    asked("labels", "export", "outgoing", str(target), "--format", "label-studio")
+    assert [task["data"]["image"] for task in json.loads(target.read_text())] == ["a.jpg", "b.jpg"]
+    assert seedbed("labels", "export", "outgoing", str(target)).returncode == 6
+    assert [path.name for path in target.parent.iterdir()] == ["tasks.json"]
+    assert asked("labels", "import", "outgoing", str(target))["count"] == 0
+    (tmp_path / "labels.csv").write_text("file,class\na.jpg,new\n")
+    asked("labels", "import", "outgoing", str(tmp_path / "labels.csv"))
+    assert [one["label"] for one in asked("labels", "history", "outgoing", "a.jpg")] == ["rust", "new"]
+    assert [one["image"] for one in asked("labels", "history", "outgoing", "--limit", "2")] == ["b.jpg", "a.jpg"]
+    assert "new" in seedbed("labels", "history", "outgoing", "a.jpg").stdout
+    assert asked("labels", "disagreements", "outgoing") == []
+    assert "Nobody disagrees" in seedbed("labels", "disagreements", "outgoing").stdout
+
+
+def test_accounts_are_made_and_changed(asked: Asked, seedbed: Seedbed) -> None:
     asked("users", "add", "chief", "--role", "operator", SEEDBED_NEW_PASSWORD="a long password 1")
     asked("users", "add", "grace", "--role", "labeller", "--tokens-only")
     assert asked("users", "role", "grace", "trainer")["role"] == "trainer"

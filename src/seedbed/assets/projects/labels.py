@@ -1,6 +1,7 @@
 """Label events: what people said of images. They are appended and read, never changed."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -75,6 +76,11 @@ class Label:
     mark: Mark = Mark.NONE
 
 
+_COLUMNS = ("number", "id", "image", "label", "by", "at", "source", "mark")
+_SOURCES = {source.value: source for source in Source}
+_MARKS = {mark.value: mark for mark in Mark}
+
+
 @dataclass(frozen=True)
 class Changes:
     """What was said after a number, in today's names of the classes.
@@ -127,6 +133,21 @@ def current(connection: Connection, project: str, same: Same = str) -> dict[str,
     return {image: label for image, label in newest.items() if label.label}
 
 
+def tally(connection: Connection, project: str, same: Same = str) -> dict[str, int]:
+    """How many images have each label, without anything else being read."""
+    meanings = _meanings(connection, project)
+    query = _newest(project, _events.c.image).with_only_columns(
+        _events.c.image, _events.c.label, _events.c.number, maintain_column_froms=True
+    )
+    newest: dict[str, tuple[int, str]] = {}
+    for image, said, number in connection.execute(query.order_by(None)):
+        name = same(image)
+        if name not in newest or newest[name][0] < number:
+            newest[name] = (number, said)
+    counts = Counter(meanings.of(said, number) for number, said in newest.values() if said)
+    return {label: count for label, count in counts.items() if label}
+
+
 def opinions(connection: Connection, project: str, same: Same = str) -> dict[str, dict[str, Label]]:
     """What each person last said of each image, for those who look for disagreement."""
     newest: dict[str, dict[str, Label]] = {}
@@ -172,14 +193,13 @@ def _newest(project: str, *per: Any) -> Select[Any]:
 
 
 def _read(connection: Connection, project: str, query: Select[Any]) -> list[Label]:
+    """The labels that a query of whole events finds; by place and not by name, for there may be many."""
     meanings = _meanings(connection, project)
-    return [_label(row, meanings) for row in connection.execute(query)]
-
-
-def _label(row: Row[Any], meanings: Meanings) -> Label:
-    label = meanings.of(row.label, row.number)
-    source, mark = Source(row.source), Mark(row.mark)
-    return Label(row.number, row.id, row.image, label, row.label, row.by, row.at, source, mark)
+    columns = query.with_only_columns(*(_events.c[name] for name in _COLUMNS), maintain_column_froms=True)
+    return [
+        Label(number, id, image, meanings.of(said, number), said, by, at, _SOURCES[source], _MARKS[mark])
+        for number, id, image, said, by, at, source, mark in connection.execute(columns)
+    ]
 
 
 def _meanings(connection: Connection, project: str) -> Meanings:

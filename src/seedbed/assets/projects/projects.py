@@ -259,10 +259,8 @@ class Projects:
         """How many images each class has, in the order of the classes."""
         with self._database.read() as connection:
             project = _find(connection, reference)
-            found = {one.name: 0 for one in kept_classes.read_classes(connection, project.id)}
-            for label in label_events.current(connection, project.id, same).values():
-                found[label.label] += 1
-            return found
+            found = label_events.tally(connection, project.id, same)
+            return {one.name: found.get(one.name, 0) for one in kept_classes.read_classes(connection, project.id)}
 
     def snapshot(self, reference: str, same: Same = str) -> Sequence[Mapping[str, Any]]:
         """The labels that count as rows for a labels bundle: the same labels give the same rows, sorted by image."""
@@ -291,8 +289,7 @@ class Projects:
             self._changed(connection, project, "project.class-added", {"names": names})
 
     def _labelled(self, connection: Connection, project: Project, klass: Class) -> int:
-        current = label_events.current(connection, project.id)
-        return sum(label.label == klass.name for label in current.values())
+        return label_events.tally(connection, project.id).get(klass.name, 0)
 
     def _changed(self, connection: Connection, project: Project, kind: str, data: dict[str, Any]) -> None:
         self._events.append(connection, kind, project.id, data, project=project.id)

@@ -16,7 +16,19 @@ from seedbed.faces.api.doors import doors
 from seedbed.faces.api.guard import Door, Guard
 from seedbed.faces.api.hosts import Hosts
 from seedbed.faces.api.problems import Problem, install
-from seedbed.faces.api.routes import bundles, contexts, data, jobs, models, projects, service, users
+from seedbed.faces.api.routes import (
+    bundles,
+    classes,
+    contexts,
+    data,
+    jobs,
+    labelling,
+    labels,
+    models,
+    projects,
+    service,
+    users,
+)
 from seedbed.flows.platform import Platform
 
 _ROUTERS = (
@@ -27,6 +39,9 @@ _ROUTERS = (
     data.uploads,
     data.data,
     projects.projects,
+    classes.classes,
+    labels.labels,
+    labelling.labelling,
     models.models,
     models.recipes,
     users.users,

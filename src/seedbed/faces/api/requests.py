@@ -1,11 +1,10 @@
 """What the API is asked with: every mistake in one request is reported at once, unknown fields included."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from seedbed.assets.access.roles import Role
-from seedbed.assets.projects.labels import Source
 from seedbed.base.resources import Resources
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
@@ -122,38 +121,10 @@ class DataAsked(Asked):
     size: int = Field(TrainSettings().size, ge=8, le=1024, description="Side of the decoded cache in pixels.")
 
 
-class ProjectAsked(Asked):
-    """A new project."""
-
-    name: Name = Field(examples=["bean leaves"])
-    classes: list[Name] = Field(default_factory=list, max_length=10_000)
-
-
-class NameAsked(Asked):
-    """A name."""
-
-    name: Name
-
-
 class DataOfProject(Asked):
     """Which data set a project is about."""
 
     bundle: Ref
-
-
-class LabelAsked(Asked):
-    """What somebody says of an image; an empty label takes it back."""
-
-    id: Name = Field(description="Chosen by the sender: sending twice counts once.")
-    image: Name
-    label: Annotated[str, Field(max_length=200)]
-    source: Literal[Source.PERSON, Source.IMPORT] = Source.PERSON
-
-
-class LabelsAsked(Asked):
-    """Label events, all or none."""
-
-    labels: list[LabelAsked] = Field(min_length=1, max_length=100_000)
 
 
 class MemberAsked(Asked):

@@ -267,42 +267,6 @@ class ContextView(View):
     current: bool = Field(description="New bundles go into this one.")
 
 
-class ProjectView(View):
-    """A project."""
-
-    id: str = Field(examples=[_UUID])
-    name: str = Field(examples=["bean leaves"])
-    created: float
-    owner: str
-    data: str = Field(description="uuid of its data set, or empty.")
-
-
-class ClassView(View):
-    """One of a project's classes."""
-
-    name: str = Field(examples=["rust"])
-    position: int
-    colour: str = Field(examples=["#1f77b4"])
-    key: str = Field(description="The key on the keyboard that gives this label.")
-
-
-class LabelView(View):
-    """What was said of an image."""
-
-    id: str
-    image: str
-    label: str = Field(examples=["rust"])
-    by: str
-    at: float
-    source: str = Field(examples=["person"])
-
-
-class CountView(View):
-    """How many were new."""
-
-    count: int
-
-
 class MemberView(View):
     """A user in a project."""
 

@@ -9,7 +9,7 @@ import typer
 
 import seedbed
 from seedbed.base.errors import SeedbedError
-from seedbed.faces.cli.commands import context, data, jobs, models, projects, service, store, users
+from seedbed.faces.cli.commands import context, data, jobs, labels, models, projects, service, store, users
 
 app = typer.Typer(
     name="seedbed",
@@ -26,6 +26,7 @@ app.add_typer(jobs.app, name="jobs")
 app.add_typer(store.app, name="store")
 app.add_typer(context.app, name="context")
 app.add_typer(projects.app, name="projects")
+app.add_typer(labels.app, name="labels")
 app.add_typer(users.app, name="users")
 
 

@@ -8,7 +8,9 @@ import httpx
 
 from seedbed.faces.client import results
 from seedbed.faces.client.connection import Connection, part
-from seedbed.faces.client.nouns import Bundles, Contexts, Data, Jobs, Models, Projects, Users, follow
+from seedbed.faces.client.labelling import Labelling
+from seedbed.faces.client.nouns import Bundles, Contexts, Data, Jobs, Models, Users, follow
+from seedbed.faces.client.projects import Projects
 
 
 class Client:
@@ -30,6 +32,7 @@ class Client:
         self.contexts = Contexts(self._to)
         self.data = Data(self._to)
         self.projects = Projects(self._to)
+        self.labelling = Labelling(self._to)
         self.models = Models(self._to)
         self.users = Users(self._to)
 

@@ -1,16 +1,13 @@
 """What can be asked of a server, noun by noun: each method is one REST route."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
-from seedbed.base.ids import new_id
 from seedbed.faces.client import results
 from seedbed.faces.client.archive import TarStream, list_and_images
 from seedbed.faces.client.connection import Connection, part
-
-_MANY = 20_000  # labels in one request, which keeps all or none: what a server takes even with long names
 
 
 class Noun:
@@ -200,85 +197,6 @@ class Data(Noun):
         """One image as a small JPEG."""
         with self._to.stream(f"/data/{part(ref)}/images/{index}/thumbnail?size={size}") as response:
             return response.read()
-
-
-class Projects(Noun):
-    """/projects."""
-
-    def list(self) -> "Sequence[results.Project]":
-        """The projects that you are a member of."""
-        return cast(Sequence[results.Project], self._to.get("/projects"))
-
-    def create(self, name: str, *, classes: Sequence[str] = ()) -> results.Project:
-        """A new project."""
-        return cast(results.Project, self._to.post("/projects", {"name": name, "classes": list(classes)}))
-
-    def get(self, ref: str) -> results.Project:
-        """One project."""
-        return cast(results.Project, self._to.get(f"/projects/{part(ref)}"))
-
-    def rename(self, ref: str, name: str) -> results.Project:
-        """Another name."""
-        return cast(results.Project, self._to.patch(f"/projects/{part(ref)}", {"name": name}))
-
-    def delete(self, ref: str) -> None:
-        """The project and its labels go."""
-        self._to.delete(f"/projects/{part(ref)}")
-
-    def set_data(self, ref: str, bundle: str) -> results.Project:
-        """Which data set the project is about."""
-        return cast(results.Project, self._to.put(f"/projects/{part(ref)}/data", {"bundle": bundle}))
-
-    def classes(self, ref: str) -> Sequence[results.Class]:
-        """The classes in order."""
-        return cast(Sequence[results.Class], self._to.get(f"/projects/{part(ref)}/classes"))
-
-    def add_class(self, ref: str, name: str) -> results.Class:
-        """One more class."""
-        return cast(results.Class, self._to.post(f"/projects/{part(ref)}/classes", {"name": name}))
-
-    def rename_class(self, ref: str, old: str, new: str) -> None:
-        """Another name for a class and its labels."""
-        self._to.patch(f"/projects/{part(ref)}/classes/{part(old)}", {"name": new})
-
-    def remove_class(self, ref: str, name: str, *, with_labels: bool = False) -> None:
-        """Take a class away."""
-        query = "?with_labels=true" if with_labels else ""
-        self._to.delete(f"/projects/{part(ref)}/classes/{part(name)}{query}")
-
-    def labels(self, ref: str) -> dict[str, results.Label]:
-        """Image to what counts of it."""
-        return cast(dict[str, results.Label], self._to.get(f"/projects/{part(ref)}/labels"))
-
-    def add_labels(self, ref: str, labels: Iterable[results.LabelAsked]) -> int:
-        """Append labels; each gets an id where it has none, so that a repeated call with the same ids counts once.
-
-        A mistake in one of up to 20,000 labels keeps all of them out.
-        """
-        pieces = [{"id": new_id(), **label} for label in labels]
-        path = f"/projects/{part(ref)}/labels"
-        parts = [pieces[start : start + _MANY] for start in range(0, len(pieces), _MANY)]
-        return sum(int(self._to.post(path, {"labels": piece})["count"]) for piece in parts)
-
-    def history(self, ref: str, image: str) -> Sequence[results.Label]:
-        """Everything that was ever said of one image."""
-        return cast(Sequence[results.Label], self._to.get(f"/projects/{part(ref)}/labels/history", image=image))
-
-    def snapshot(self, ref: str) -> results.Bundle:
-        """The labels as they are now, as a bundle."""
-        return cast(results.Bundle, self._to.post(f"/projects/{part(ref)}/snapshot"))
-
-    def members(self, ref: str) -> Sequence[results.Member]:
-        """Who is in the project."""
-        return cast(Sequence[results.Member], self._to.get(f"/projects/{part(ref)}/members"))
-
-    def add_member(self, ref: str, user: str, role: str) -> None:
-        """Let somebody in."""
-        self._to.put(f"/projects/{part(ref)}/members/{part(user)}", {"role": role})
-
-    def remove_member(self, ref: str, user: str) -> None:
-        """Out again."""
-        self._to.delete(f"/projects/{part(ref)}/members/{part(user)}")
 
 
 class Models(Noun):

@@ -192,6 +192,8 @@ class Project(TypedDict):
     data: str
 
 
+    kind: str
+    settings: dict[str, Any]
 class Class(TypedDict):
     """One of a project's classes."""
 
@@ -201,6 +203,18 @@ class Class(TypedDict):
     key: str
 
 
+    value: float | None
+    other: bool
+
+
+class ClassAsked(TypedDict, total=False):
+    """A new class: `name`, and what else is not to be chosen for it."""
+
+    name: str
+    colour: str
+    key: str
+    value: float | None
+    other: bool
 class Label(TypedDict):
     """What was said of an image."""
 
@@ -209,20 +223,63 @@ class Label(TypedDict):
     label: str
     by: str
     at: float
+    mark: str
     source: str
 
 
 class LabelAsked(TypedDict, total=False):
-    """What somebody says of an image: `id`, `image`, `label`, and perhaps `source`."""
+    """What somebody says of an image: `id`, `image` or `index`, `label`, and perhaps `mark` and `source`."""
 
     id: str
     image: str
     label: str
     source: str
+    index: int
 
+    mark: str
 
 class Member(TypedDict):
     """A user in a project."""
+class Change(TypedDict):
+    """One event of the feed of labels."""
+
+    number: int
+    id: str
+    image: str
+    index: int
+    label: str
+    mark: str
+    by: str
+    at: float
+
+
+class Changes(TypedDict):
+    """What was said after a number."""
+
+    last: int
+    classes: int
+    more: bool
+    events: list[Change]
+
+
+class Disagreement(TypedDict):
+    """An image that people call by different classes."""
+
+    image: str
+    index: int
+    said: dict[str, str]
+
+
+class Imported(TypedDict):
+    """What came of a file of labels."""
+
+    format: str
+    read: int
+    count: int
+    classes_added: list[str]
+    skipped: int
+
+
 
     user: str
     name: str

@@ -9,6 +9,8 @@ from typing import Any
 
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.data.decode import Undecodable, decode
+from seedbed.assets.projects.classes import Kind
+from seedbed.assets.projects.projects import Project
 from seedbed.assets.store.bundle import Bundle, Draft, Lineage
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
@@ -23,7 +25,7 @@ from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.flows.recipes.recipe import Recipe, RecipeParams, in_a_name
-from seedbed.flows.training import defaults, refuse_gaps, with_a_gpu, with_habits, with_ranks
+from seedbed.flows.training import defaults, refuse_gaps, with_a_gpu, with_habits, with_ranks, with_values
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.pages import may_see
@@ -97,7 +99,7 @@ class Models:
             given, drafts = labels_ref, []
             if place and not labels_ref:
                 labels = self._projects.draft_labels(place.id, Path(folder), by=by)
-                refuse_gaps(self._projects.counts(place.id, by=by), place.name, str(params.get("algorithm", "")))
+                params = self._of_project(place, params, by)
                 given, drafts = labels.uuid, [labels] if isinstance(labels, Draft) else []
             settings = {
                 "name": in_a_name(place.name if place else self._bundles.show(data, by=by).name),
@@ -163,6 +165,15 @@ class Models:
     def start_recipe(self, name: str, params: Mapping[str, Any], *, by: Identity) -> list[Job]:
         """Queue a recipe's jobs."""
         return self._start(name, params, by)
+
+    def _of_project(self, place: Project, params: Mapping[str, Any], by: Identity) -> dict[str, Any]:
+        """The parameters that a project's classes ask for; refused where one has no labels, unless it is 'other'."""
+        classes = self._projects.classes(place.id, by=by)
+        others = {one.name for one in classes if one.other}
+        counts = self._projects.counts(place.id, by=by)
+        needed = {name: count for name, count in counts.items() if count or name not in others}
+        refuse_gaps(needed, place.name, str(params.get("algorithm", "")))
+        return with_values(params, classes, counts) if place.kind is Kind.BINS else dict(params)
 
     def _start(
         self,

@@ -1,18 +1,19 @@
-"""/projects: classes, labels, members."""
+"""/projects: use cases of domain experts, and who is in them; classes and labels have modules of their own."""
 
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import Path
 
-from seedbed.assets.projects.labels import LabelEvent
-from seedbed.faces.api.access import Here, Labeller, Operator, Trainer, Viewer
-from seedbed.faces.api.requests import DataOfProject, LabelsAsked, MemberAsked, NameAsked, ProjectAsked
+from seedbed.assets.projects.classes import Kind, percent_bins
+from seedbed.faces.api.access import Here, Operator, Trainer, Viewer
+from seedbed.faces.api.project_requests import ProjectAsked, ProjectChange
+from seedbed.faces.api.project_views import ProjectView
+from seedbed.faces.api.requests import DataOfProject, MemberAsked
 from seedbed.faces.api.routing import router
-from seedbed.faces.api.views import BundleView, ClassView, CountView, LabelView, MemberView, ProjectView
+from seedbed.faces.api.views import MemberView
 
 projects = router("projects")
 ProjectRef = Annotated[str, Path(description="The project's id or name.", max_length=500)]
-ClassName = Annotated[str, Path(max_length=200)]
 UserRef = Annotated[str, Path(max_length=200)]
 
 
@@ -25,7 +26,11 @@ def find(here: Here, by: Viewer) -> list[ProjectView]:
 @projects.post("", status_code=201)
 def create(asked: ProjectAsked, here: Here, by: Trainer) -> ProjectView:
     """A new project."""
-    return ProjectView.of(here.projects.create(asked.name, classes=asked.classes, by=by))
+    classes = [one if isinstance(one, str) else one.new() for one in asked.classes]
+    bins = percent_bins(asked.bins) if asked.bins else []
+    kind = Kind.BINS if bins else asked.kind
+    made = here.projects.create(asked.name, classes=[*bins, *classes], kind=kind, settings=asked.settings, by=by)
+    return ProjectView.of(made)
 
 
 @projects.get("/{ref}")
@@ -35,9 +40,16 @@ def show(ref: ProjectRef, here: Here, by: Viewer) -> ProjectView:
 
 
 @projects.patch("/{ref}")
-def rename(ref: ProjectRef, asked: NameAsked, here: Here, by: Trainer) -> ProjectView:
-    """Another name; the id stays."""
-    return ProjectView.of(here.projects.rename(ref, asked.name, by=by))
+def change(ref: ProjectRef, asked: ProjectChange, here: Here, by: Trainer) -> ProjectView:
+    """Another name (the id stays), kind or settings."""
+    project = here.projects.get(ref, by=by)
+    if asked.kind is not None:
+        project = here.projects.set_kind(project.id, asked.kind, by=by)
+    if asked.settings:
+        project = here.projects.set_settings(project.id, asked.settings, by=by)
+    if asked.name is not None:
+        project = here.projects.rename(project.id, asked.name, by=by)
+    return ProjectView.of(project)
 
 
 @projects.delete("/{ref}", status_code=204)
@@ -50,61 +62,6 @@ def delete(ref: ProjectRef, here: Here, by: Operator) -> None:
 def set_data(ref: ProjectRef, asked: DataOfProject, here: Here, by: Trainer) -> ProjectView:
     """Which data set the project is about."""
     return ProjectView.of(here.projects.set_data(ref, asked.bundle, by=by))
-
-
-@projects.get("/{ref}/classes")
-def classes(ref: ProjectRef, here: Here, by: Viewer) -> list[ClassView]:
-    """The project's classes in order."""
-    return [ClassView.of(one) for one in here.projects.classes(ref, by=by)]
-
-
-@projects.post("/{ref}/classes", status_code=201)
-def add_class(ref: ProjectRef, asked: NameAsked, here: Here, by: Trainer) -> ClassView:
-    """One more class."""
-    return ClassView.of(here.projects.add_class(ref, asked.name, by=by))
-
-
-@projects.patch("/{ref}/classes/{name}", status_code=204)
-def rename_class(ref: ProjectRef, name: ClassName, asked: NameAsked, here: Here, by: Trainer) -> None:
-    """Another name for a class and its labels."""
-    here.projects.rename_class(ref, name, asked.name, by=by)
-
-
-@projects.delete("/{ref}/classes/{name}", status_code=204)
-def remove_class(
-    ref: ProjectRef,
-    name: ClassName,
-    here: Here,
-    by: Trainer,
-    with_labels: Annotated[bool, Query(description="Also when images are labelled with it.")] = False,
-) -> None:
-    """Take a class away."""
-    here.projects.remove_class(ref, name, with_labels=with_labels, by=by)
-
-
-@projects.get("/{ref}/labels")
-def labels(ref: ProjectRef, here: Here, by: Viewer) -> dict[str, LabelView]:
-    """Image to what counts of it."""
-    return {image: LabelView.of(label) for image, label in here.projects.labels(ref, by=by).items()}
-
-
-@projects.post("/{ref}/labels", status_code=201)
-def add_labels(ref: ProjectRef, asked: LabelsAsked, here: Here, by: Labeller) -> CountView:
-    """Append label events; on disk when this answers."""
-    events = [LabelEvent(one.id, one.image, one.label, by.name, one.source) for one in asked.labels]
-    return CountView(count=here.projects.add_labels(ref, events, by=by))
-
-
-@projects.get("/{ref}/labels/history")
-def history(ref: ProjectRef, image: Annotated[str, Query(max_length=1000)], here: Here, by: Viewer) -> list[LabelView]:
-    """Everything that was ever said of one image."""
-    return [LabelView.of(event) for event in here.projects.history(ref, image, by=by)]
-
-
-@projects.post("/{ref}/snapshot", status_code=201)
-def snapshot(ref: ProjectRef, here: Here, by: Labeller) -> BundleView:
-    """The labels as they are now, as a labels bundle."""
-    return BundleView.of(here.projects.snapshot_labels(ref, by=by))
 
 
 @projects.get("/{ref}/members")

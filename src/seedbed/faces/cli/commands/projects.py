@@ -1,36 +1,38 @@
 """`seedbed projects`: use cases of domain experts."""
 
-import csv
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.errors import InvalidInput
+from seedbed.faces.cli.commands.labels import take_in
 from seedbed.faces.cli.options import Json, Yes, sure
 from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
 from seedbed.faces.cli.session import Session, session
 
-if TYPE_CHECKING:
-    from seedbed.faces.client.results import LabelAsked
-
 app = typer.Typer(help="Projects: classes, images, labels.", no_args_is_help=True)
 label = typer.Typer(help="Labels of a project.", no_args_is_help=True)
-app.add_typer(label, name="label")
+app.add_typer(label, name="label", hidden=True)  # the name that `seedbed labels` had before
 Ref = Annotated[str, typer.Argument(help="The project's name or id.")]
+Kind = Annotated[str, typer.Option(help="What its classes are: classes, binary or bins (of a percentage).")]
 
 
 @app.command()
 def create(
     name: Annotated[str, typer.Argument(help="The project's name.")],
     classes: Annotated[list[str] | None, typer.Option("--class", "-c", help="A class; may be repeated.")] = None,
+    kind: Kind = "classes",
+    bins: Annotated[str, typer.Option(help="Edges of bins of a percentage, such as 0,25,50,100.")] = "",
+    other: Annotated[str, typer.Option(help="A class for everything that is none of the others.")] = "",
     data: Annotated[str, typer.Option(help="The data set that it is about.")] = "",
     as_json: Json = False,
 ) -> None:
     """A new project."""
 
+    asked: list[Any] = [*(classes or ()), *([{"name": other, "other": True}] if other else ())]
     with session() as here:
-        made = here.client.projects.create(name, classes=classes or ())
+        made = here.client.projects.create(name, classes=asked, kind=kind, bins=_edges(bins))
         if data:
             made = here.client.projects.set_data(made["id"], here.client.bundles.show(data)["uuid"])
     show_json(made) if as_json else say(f"{made['name']}: {made['id']}")
@@ -63,6 +65,72 @@ def show(ref: Ref, as_json: Json = False) -> None:
         return
     show_record({**found, "created": when(found["created"])})
     show_table(("class", "labels"), list(counts.items()), empty="No class yet.")
+
+
+@app.command("set")
+def set_project(
+    ref: Ref,
+    name: Annotated[str, typer.Option(help="Another name.")] = "",
+    kind: Kind = "",
+    goal: Annotated[int | None, typer.Option(min=1, help="Labels of each class before training is offered.")] = None,
+    grouping: Annotated[
+        bool | None, typer.Option("--grouping/--no-grouping", help="Group alike images by themselves.")
+    ] = None,
+    train_by_itself: Annotated[
+        bool | None, typer.Option("--train-by-itself/--train-on-demand", help="Train when every class has its number.")
+    ] = None,
+    chooser: Annotated[str | None, typer.Option(help="How the next images to label are chosen.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Another name, kind or settings."""
+
+    chosen = {"goal": goal, "grouping": grouping, "train_by_itself": train_by_itself, "chooser": chooser}
+    asked = {
+        **({"name": name} if name else {}),
+        **({"kind": kind} if kind else {}),
+        "settings": {key: value for key, value in chosen.items() if value is not None},
+    }
+    with session() as here:
+        made = here.client.projects.change(ref, **asked)
+    show_json(made) if as_json else show_record({"name": made["name"], "kind": made["kind"], **made["settings"]})
+
+
+@app.command("set-class")
+def set_class(
+    ref: Ref,
+    name: Annotated[str, typer.Argument(help="The class.")],
+    colour: Annotated[str, typer.Option(help="Its colour on pages, such as #0072b2.")] = "",
+    key: Annotated[str, typer.Option(help="The key on the keyboard that gives it.")] = "",
+    value: Annotated[float | None, typer.Option(help="The percentage that it stands for.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Another colour, key or value for a class."""
+
+    given = {"colour": colour or None, "key": key or None, "value": value}
+    changes = {what: one for what, one in given.items() if one is not None}
+    if not changes:
+        raise InvalidInput("Nothing is to be changed.", hint="Give --colour, --key or --value.")
+    with session() as here:
+        made = here.client.projects.set_class(ref, name, **changes)
+    show_json(made) if as_json else say(f"{name} is changed.")
+
+
+@app.command("merge-class")
+def merge_class(
+    ref: Ref,
+    name: Annotated[str, typer.Argument(help="The class that goes.")],
+    into: Annotated[str, typer.Argument(help="The class that its labels then have.")],
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Make two classes one."""
+
+    with session() as here:
+        project = here.client.projects.get(ref)
+        sure(f"Make {name}, with its {_labels_of(here, project['id'], name)}, part of {into}?", yes=yes)
+        count = here.client.projects.merge_class(project["id"], name, into)
+    result = {"project": project["id"], "merged": name, "into": into, "labels": count}
+    show_json(result) if as_json else say(f"{name} is part of {into} now.")
 
 
 @app.command("add-class")
@@ -117,46 +185,22 @@ def remove_class(
 @label.command("import")
 def import_labels(
     ref: Ref,
-    file: Annotated[Path, typer.Argument(help="A CSV file with the columns file (or image) and class (or label).")],
+    file: Annotated[Path, typer.Argument(help="A file of labels.")],
     as_json: Json = False,
 ) -> None:
-    """Take labels from a CSV file; taking the same file again adds nothing."""
+    """Take labels from a file: see seedbed labels import."""
 
     with session() as here:
-        project = here.client.projects.get(ref)["id"]
-        asked = _read(file)
-        said = {image: label["label"] for image, label in here.client.projects.labels(project).items()}
-        new: list[LabelAsked] = [one for one in asked if said.get(one["image"]) != one["label"]]
-        count = here.client.projects.add_labels(project, new)
-    result = {"read": len(asked), "new": count}
-    show_json(result) if as_json else say(f"{count} of {len(asked)} labels are new.")
+        made = take_in(here, ref, file, add_classes=False)
+    result = {"read": made["read"], "new": made["count"]}
+    show_json(result) if as_json else say(f"{made['count']} of {made['read']} labels are new.")
 
 
-def _read(file: Path) -> "list[LabelAsked]":
+def _edges(text: str) -> list[float]:
     try:
-        with file.open(newline="", encoding="utf-8-sig") as lines:
-            reader = csv.DictReader(lines)
-            image, klass = _column(file, reader, ("image", "file")), _column(file, reader, ("class", "label"))
-            return [
-                {"image": (row[image] or "").strip(), "label": (row[klass] or "").strip(), "source": "import"}
-                for row in reader
-            ]
-    except FileNotFoundError:
-        raise NotFound(f"There is no file {file}.") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInput(f"{file} cannot be read as CSV: {error}.") from None
-
-
-def _column(file: Path, reader: "csv.DictReader[str]", names: tuple[str, ...]) -> str:
-    """The column of either name; where a file has both, the first."""
-    columns = {column.strip().lower(): column for column in reader.fieldnames or () if column}
-    for name in names:
-        if name in columns:
-            return columns[name]
-    raise InvalidInput(
-        f"{file} has no column {' or '.join(names)}; it has {', '.join(columns) or 'none'}.",
-        hint="Begin it with the line: file,class",
-    )
+        return [float(part) for part in text.split(",")] if text else []
+    except ValueError:
+        raise InvalidInput(f"--bins is '{text}'; write numbers with commas, such as 0,25,50,100.") from None
 
 
 def _labels_of(here: Session, project: str, name: str) -> str:

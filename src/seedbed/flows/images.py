@@ -1,0 +1,140 @@
+"""The images of a data set by every name that a label may call them by: id, file, or what another tool made of it."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path, PurePosixPath
+
+from seedbed.assets.data.records import ImageRecord, read_records
+from seedbed.assets.store.bundle import Bundle
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import InvalidInput
+from seedbed.base.text import made_plain
+from seedbed.flows.facts import records_file
+from seedbed.flows.gallery import read_shapes
+
+_SHOWN = 5  # names of images in one sentence
+SEVERAL = -1  # what a name stands for that several images have
+_UPLOADED = re.compile(r"^[0-9a-f]{8}-")  # what Label Studio puts before the name of an upload
+
+
+@dataclass(frozen=True)
+class Images:
+    """The images of one data set. Nothing but their ids is read before a label calls one by a file's name."""
+
+    records: Path
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The id of each row."""
+        return read_shapes(self.records).ids
+
+    def row(self, name: str) -> int | None:
+        """The row of an image by its id or the name of one of its files; SEVERAL images may have it, or None."""
+        row = read_shapes(self.records).rows.get(name)
+        return row if row is not None else self._names.rows.get(name)
+
+    def id_of(self, name: str) -> str:
+        """The id of an image by any of its names; a name that says nothing, or too much, stays as it is."""
+        row = self.row(name)
+        return name if row is None or row == SEVERAL else self.ids[row]
+
+    def find(self, name: str, image: str = "") -> int | None:
+        """The same for names from elsewhere: by id where it is here, else by the name, or by one that ends alike."""
+        row = read_shapes(self.records).rows.get(image) if image else None
+        if row is None:
+            row = self.row(name)
+        return row if row is not None else self._names.ending_like(name)
+
+    def record(self, row: int) -> ImageRecord:
+        """What is known of one image."""
+        return self._names.records[row]
+
+    @property
+    def _names(self) -> "_Names":
+        return _names(self.records)
+
+
+def images_in(store: Store, data: Bundle) -> Images:
+    """The images of a data set in the store."""
+    return Images(_records_of(store, data.uuid))
+
+
+@lru_cache(maxsize=32)  # what a uuid stands for never changes, and the manifest of many images is long to read
+def _records_of(store: Store, uuid: str) -> Path:
+    return records_file(store, store.get(uuid))
+
+
+def refuse_names(missing: Collection[str], several: Collection[str], *, data: str, project: str) -> None:
+    """Refuse labels of images that are not in a data set, or whose names stand for more than one of its images."""
+    if missing:
+        images = "1 of the labelled images is" if len(missing) == 1 else f"{len(missing):,} of the labelled images are"
+        raise InvalidInput(
+            f"{images} not in '{data}', the data set of '{project}': {_some(missing)}. No label was kept.",
+            hint=f"Correct the names, or bring the images in first: seedbed data add IMAGES --to {data}",
+        )
+    if several:
+        names = "1 name stands" if len(several) == 1 else f"{len(several):,} names stand"
+        raise InvalidInput(
+            f"{names} for several images of '{data}': {_some(several)}. No label was kept.",
+            hint="Name these images with their folders, or by their ids.",
+        )
+
+
+def _some(names: Collection[str]) -> str:
+    shown = ", ".join(made_plain(name, longest=80) for name in sorted(names)[:_SHOWN])
+    return shown + (", ..." if len(names) > _SHOWN else "")
+
+
+@dataclass(frozen=True)
+class _Names:
+    records: tuple[ImageRecord, ...]
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """A file's name to its row, or SEVERAL."""
+        found: dict[str, int] = {}
+        for row, record in enumerate(self.records):
+            for file in record.files:
+                if found.setdefault(file, row) != row:
+                    found[file] = SEVERAL
+        return found
+
+    @cached_property
+    def _by_last(self) -> Mapping[str, list[tuple[tuple[str, ...], int]]]:
+        found: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+        for file, row in self.rows.items():
+            parts = _parts(file)
+            found.setdefault(parts[-1], []).append((parts, row))
+        return found
+
+    def ending_like(self, name: str) -> int | None:
+        """The row whose file has a name that ends with this one, or with which this one ends; SEVERAL; or None."""
+        for given in dict.fromkeys((_parts(name), _parts(_without_prefix(name)))):
+            near = [(parts, row) for parts, row in self._by_last.get(given[-1], ()) if _ends_alike(parts, given)]
+            if near:
+                longest = max(len(parts) for parts, _ in near)
+                rows = {row for parts, row in near if len(parts) == longest or len(given) <= len(parts)}
+                return rows.pop() if len(rows) == 1 else SEVERAL
+        return None
+
+
+@lru_cache(maxsize=4)
+def _names(records: Path) -> _Names:
+    return _Names(read_records(records))
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    return tuple(part for part in parts if part not in ("/", ".")) or ("",)
+
+
+def _without_prefix(name: str) -> str:
+    path = PurePosixPath(name)
+    return str(path.with_name(_UPLOADED.sub("", path.name) or path.name)) if path.name else name
+
+
+def _ends_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    least = min(len(one), len(other))
+    return one[-least:] == other[-least:]

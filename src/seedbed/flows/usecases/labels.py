@@ -1,0 +1,197 @@
+"""Labels as people give and read them: kept by image, on disk before they are acknowledged; snapshots into bundles."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from seedbed.assets.access.audit import Audit
+from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.projects.labels import Changes, Label, LabelEvent
+from seedbed.assets.projects.projects import Project
+from seedbed.assets.projects.projects import Projects as KeptProjects
+from seedbed.assets.store.bundle import Bundle, Draft, Lineage
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.ids import new_id
+from seedbed.base.names import in_a_name
+from seedbed.flows.images import SEVERAL, Images, images_in, refuse_names
+from seedbed.flows.kinds.data import DataSet
+from seedbed.flows.kinds.labels import Labels
+from seedbed.flows.usecases.pages import require_project
+
+
+@dataclass(frozen=True)
+class Said:
+    """What somebody says of an image, which they name by its row in a data set, or in the event itself."""
+
+    event: LabelEvent
+    row: int | None = None
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Changes, with the row of each event's image; -1: it is not in that data set."""
+
+    changes: Changes
+    rows: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """An image that people call by different classes."""
+
+    image: str
+    index: int
+    said: Mapping[str, str]  # person to class
+
+
+class ProjectLabels:
+    """What people do with the labels of projects."""
+
+    def __init__(self, kept: KeptProjects, store: Store, audit: Audit) -> None:
+        self._kept = kept
+        self._store = store
+        self._audit = audit
+
+    def add_labels(self, ref: str, events: Sequence[LabelEvent], *, by: Identity) -> int:
+        """Append label events in the name of `by`; on disk when it returns. How many were new.
+
+        All or none: where the project has its data set, every image that gets a label must be in it. It is kept by
+        its id, whichever of its names the event has.
+        """
+        project = self._require(ref, Role.LABELLER, by)
+        named = self._by_id(project, events)
+        return self._kept.add_labels(project.id, [replace(event, by=by.name) for event in named])
+
+    def labels(self, ref: str, *, by: Identity) -> Mapping[str, Label]:
+        """Image to what counts of it: by id, where the image is in the project's data set."""
+        project = self._require(ref, Role.VIEWER, by)
+        return self._kept.labels(project.id, self._same(project))
+
+    def counts(self, ref: str, *, by: Identity) -> Mapping[str, int]:
+        """How many images each class has."""
+        project = self._require(ref, Role.VIEWER, by)
+        return self._kept.counts(project.id, self._same(project))
+
+    def history(self, ref: str, image: str = "", *, by: Identity) -> Sequence[Label]:
+        """Everything that was ever said of one image (by any of its names), or of all."""
+        project = self._require(ref, Role.VIEWER, by)
+        images = self._images(project.data) if image else None
+        row = images.row(image) if images else None
+        if images is None or row is None or row == SEVERAL:
+            return self._kept.history(project.id, image)
+        names = dict.fromkeys((images.ids[row], *images.record(row).files))
+        found = [event for name in names for event in self._kept.history(project.id, name)]
+        return sorted(found, key=lambda event: event.number)
+
+    def changes(self, ref: str, *, after: int = 0, limit: int = 10_000, data: str = "", by: Identity) -> Feed:
+        """What was said after a number, with the row of each image in a data set: the project's, or another."""
+        project = self._require(ref, Role.VIEWER, by)
+        images = self._rows_of(project, data, by)
+        changes = self._kept.changes(project.id, after=after, limit=limit)
+        rows = [_row(images, event.image) for event in changes.events]
+        return Feed(changes, rows)
+
+    def last_number(self, ref: str, *, by: Identity) -> int:
+        """The number of the newest event, changes of classes among them; 0: there is none."""
+        return self._kept.last_number(self._require(ref, Role.VIEWER, by).id)
+
+    def disagreements(self, ref: str, *, data: str = "", by: Identity) -> Sequence[Disagreement]:
+        """Images on which people's last labels differ, with what each of them said, the newest first."""
+        project = self._require(ref, Role.VIEWER, by)
+        images = self._rows_of(project, data, by)
+        found = []
+        for image, said in self._kept.opinions(project.id, self._same(project)).items():
+            if len({one.label for one in said.values()}) > 1:
+                newest = max(one.number for one in said.values())
+                told = {person: one.label for person, one in said.items()}
+                found.append((newest, Disagreement(image, _row(images, image), told)))
+        return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
+
+    def events_of(self, ref: str, said: Sequence[Said], *, data: str = "", by: Identity) -> Sequence[LabelEvent]:
+        """Label events from what was said of images by their row in a data set (the project's, or another) or name."""
+        project = self._require(ref, Role.LABELLER, by)
+        images = self._rows_of(project, data, by) if any(one.row is not None for one in said) else None
+        count = len(images.ids) if images else 0
+        wrong = [one.row for one in said if one.row is not None and not 0 <= one.row < count]
+        if wrong:
+            hint = "Give the data set that the numbers are of as 'data'." if count else "Name the images instead."
+            raise InvalidInput(
+                f"There are {count:,} images; there is no number {wrong[0]}. No label was kept.", hint=hint
+            )
+        ids = images.ids if images else ()
+        return [replace(one.event, image=ids[one.row]) if one.row is not None else one.event for one in said]
+
+    def snapshot_labels(self, ref: str, *, by: Identity) -> Bundle:
+        """The labels as they are now, as a labels bundle; unchanged labels give the bundle that is already there."""
+        with TemporaryDirectory() as folder:
+            made = self.draft_labels(ref, Path(folder), by=by)
+            return made if isinstance(made, Bundle) else self._store.publish(made)
+
+    def draft_labels(self, ref: str, folder: Path, *, by: Identity) -> Bundle | Draft:
+        """The same before it is published, with its files in a fresh folder; or the bundle that is already there."""
+        project = self._require(ref, Role.LABELLER, by)
+        rows = {str(row["image"]): str(row["label"]) for row in self._kept.snapshot(project.id, self._same(project))}
+        if not rows:
+            raise InvalidInput(f"No image of '{project.name}' has a label yet.", hint="Label a few images first.")
+        labels = Labels.write(folder, rows)
+        name = f"{in_a_name(project.name)}.labels"
+        draft = labels.draft(name=name, project=project.id, lineage=Lineage(step="snapshot-labels"))
+        newest = self._store.find(draft.name, kind=Labels.kind, project=project.id)
+        if newest and _same(newest[0], labels, self._store):
+            return newest[0]
+        return replace(draft, uuid=new_id())
+
+    def _by_id(self, project: Project, events: Sequence[LabelEvent]) -> list[LabelEvent]:
+        """Events that name images by their ids; labels of images that are not there, or not clear, are refused.
+
+        What was said of an image that has gone can be taken back.
+        """
+        images = self._images(project.data)
+        if images is None:
+            return [*events]
+        rows = {event.image: images.row(event.image) for event in events}
+        labelled = {event.image for event in events if event.label}
+        refuse_names(
+            [name for name in labelled if rows[name] is None],
+            [name for name in labelled if rows[name] == SEVERAL],
+            data=self._store.get(project.data).name,
+            project=project.name,
+        )
+        return [replace(event, image=images.id_of(event.image)) for event in events]
+
+    def _same(self, project: Project) -> Callable[[str], str]:
+        images = self._images(project.data)
+        return str if images is None else images.id_of
+
+    def _images(self, data: str) -> Images | None:
+        try:
+            return images_in(self._store, self._store.get(data)) if data else None
+        except NotFound:  # it was removed: nothing is known of its images
+            return None
+
+    def _rows_of(self, project: Project, data: str, by: Identity) -> Images | None:
+        """The images that rows are of: those of the project's data set, or of another that `by` may see."""
+        if data and data != project.data:
+            found = self._store.get(data)
+            require_project(by, Role.VIEWER, found.project, what=f"data set '{data}'")
+            if found.kind != DataSet.kind:
+                raise InvalidInput(f"'{data}' is of kind '{found.kind}', not a data set.")
+            return images_in(self._store, found)
+        return self._images(project.data)
+
+    def _require(self, ref: str, role: Role, by: Identity) -> Project:
+        project = self._kept.get(ref)
+        by.require(role, project.id)
+        return project
+
+
+def _row(images: Images | None, name: str) -> int:
+    row = images.row(name) if images else None
+    return -1 if row is None or row == SEVERAL else row
+
+
+def _same(bundle: Bundle, labels: Labels, store: Store) -> bool:
+    (kept,) = bundle.arrays["labels"].files
+    return store.path_of(kept.digest).read_bytes() == labels.file("labels", "labels.csv").read_bytes()
