@@ -30,6 +30,13 @@ def test_every_complaint_says_what_to_do(settings: Settings) -> None:
     assert all(check.hint for check in checks.values() if check.ok != "ok")
 
 
+def test_a_home_that_a_newer_seedbed_wrote_is_bad(settings: Settings) -> None:
+    settings.home.mkdir(mode=0o700)
+    (settings.home / "version").write_text("99\n")
+    check = found(settings)["home"]
+    assert check.ok == "bad" and "newer Seedbed" in check.sentence and check.hint
+
+
 def test_a_database_on_a_network_file_system_is_bad(settings: Settings, tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
     home = settings.home.resolve()

@@ -124,3 +124,8 @@ def test_a_labels_file_that_is_not_there_is_told_plainly(tmp_path: Path) -> None
     for path, words in ((tmp_path / "odd.csv", "are no text"), (tmp_path, "cannot be read: Is a directory")):
         with pytest.raises(InvalidInput, match=words):
             read_labels(path)
+
+
+def test_a_bundle_that_is_not_what_its_kind_says_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(Damaged, match="'odd' \\(model\\) has no 'classes'"):
+        KINDS.get("model")(tmp_path, {}, name="odd").values["classes"]

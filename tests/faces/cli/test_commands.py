@@ -185,6 +185,8 @@ def test_accounts_are_made_and_changed(asked: Asked, seedbed: Seedbed) -> None:
     asked("users", "add", "grace", "--role", "labeller", "--tokens-only")
     assert asked("users", "role", "grace", "trainer")["role"] == "trainer"
     assert asked("users", "token", "grace", "--days", "3")["token"].startswith("sb_")
+    (kept,) = asked("users", "tokens", "grace")
+    assert seedbed("users", "revoke", kept["id"], "--yes").returncode == 0 and not asked("users", "tokens", "grace")
     assert asked("users", "disable", "grace", "--yes")["disabled"] is True
     assert asked("users", "password", "chief", SEEDBED_NEW_PASSWORD="another long one 2")["name"] == "chief"
     assert {one["name"] for one in asked("users", "list")} == {"chief", "grace"}

@@ -23,7 +23,7 @@ def open_home(home: Path, url: str = "") -> Database:
     """The database of a home, made if it is new, brought up to date if it is old, refused if it is newer."""
     make_folders(home)
     with _alone(home):
-        _check_version(home)
+        check_version(home)
         database = Database(url or f"sqlite:///{home / 'seedbed.db'}")
         try:
             migrate(database, home)
@@ -66,7 +66,8 @@ def _keep_copy(database: Database, home: Path) -> None:
         dump_tables(database, stem.with_suffix(".jsonl"))
 
 
-def _check_version(home: Path) -> None:
+def check_version(home: Path) -> None:
+    """Refuse a home whose folders a newer Seedbed has written."""
     path = home / "version"
     text = path.read_text().strip() if path.exists() else str(VERSION)
     if not text.isdigit() or int(text) > VERSION:

@@ -29,6 +29,17 @@ _TYPES: dict[type, ArrayType] = {
 }
 
 
+class _Kept(dict[str, Sequence[Scalar]]):
+    """Values by name; one that is missing is told in a sentence: anybody can publish files under any kind."""
+
+    def __init__(self, values: Values, of: str) -> None:
+        super().__init__(values)
+        self._of = of
+
+    def __missing__(self, name: str) -> Sequence[Scalar]:
+        raise Damaged(f"{self._of} has no '{name}', so it is not what its kind says.", hint="Take another bundle.")
+
+
 class Kind:
     """A bundle's folder and values. Subclasses add the words of their kind; constructors only store."""
 
@@ -39,7 +50,7 @@ class Kind:
 
     def __init__(self, folder: Path, values: Values | None = None, *, name: str = "", uuid: str = "") -> None:
         self.folder = folder
-        self.values: Values = dict(values or {})
+        self.values: Values = _Kept(values or {}, f"'{name or folder.name}' ({self.kind})")
         self.name = name
         self.uuid = uuid
         self.stored: dict[str, tuple[FileLink, ...]] = {}  # files of an output that the store has already, by array

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from seedbed.assets.db.engine import Database
-from seedbed.base.errors import SeedbedError
+from seedbed.assets.store.home import check_version
+from seedbed.base.errors import SeedbedError, WrongVersion
 from seedbed.base.files import write_atomically
 from seedbed.base.ids import new_id
 from seedbed.base.resources import show_size
@@ -90,6 +91,11 @@ def _home(home: Path) -> Iterator[Check]:
         probe.unlink()
     except (OSError, SeedbedError) as error:
         yield Check("home", "bad", f"{home} cannot be written: {error}.", "Set SEEDBED_HOME to a folder of your own.")
+        return
+    try:
+        check_version(home)
+    except WrongVersion as error:
+        yield Check("home", "bad", error.message, error.hint)
         return
     yield Check("home", "ok", f"{home} can be written.")
     if home.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):

@@ -119,6 +119,29 @@ def token(
 
 
 @app.command()
+def tokens(name: Name, as_json: Json = False) -> None:
+    """The API tokens of a user, without their text."""
+    with session() as here:
+        found = here.client.users.tokens(name)
+    if as_json:
+        show_json(found)
+        return
+    rows = [(one["id"], one["name"], when(one["created"]), when(one["used"]) if one["used"] else "") for one in found]
+    show_table(("id", "for", "made", "last used"), rows, empty=f"{name} has no token.")
+
+
+@app.command()
+def revoke(
+    token: Annotated[str, typer.Argument(help="The token's id: seedbed users tokens NAME.")], yes: Yes = False
+) -> None:
+    """Make an API token worthless, at once."""
+    sure("Whatever uses this token will be let in no longer. Revoke it?", yes=yes)
+    with session() as here:
+        here.client.users.revoke(token)
+    say("It opens nothing any more.")
+
+
+@app.command()
 def audit(
     who: Annotated[str, typer.Option(help="Only of this person.")] = "", limit: Limit = 30, as_json: Json = False
 ) -> None:
