@@ -3,6 +3,11 @@
 import { button, h, text } from "./dom.js";
 import { goal, plural } from "./words.js";
 
+// Where training is offered; the project's page starts it.
+export function trainLink({ id, book }) {
+  return h("a", { class: "button main", href: `/projects/${id}#train` }, `Train with ${plural(book.labelled, "label")}`);
+}
+
 export class Banner {
   constructor(session, acts) {
     Object.assign(this, { session, acts });
@@ -24,20 +29,30 @@ export class Banner {
 
   #parts() {
     const { board, alike, mode, better, order } = this.session;
-    if (!board.classes.length) return [h("p", {}, board.may_train ? "No classes yet: say first what can be seen on the images." : "No classes yet."), ...(board.may_train ? [button("Add a class…", () => this.acts.classes(), { class: "button main" })] : [])];
+    if (!board.classes.length) return this.#first();
     if (alike) return this.#alike();
     if (mode === "rounds") return this.#round();
-    if (better) return [h("p", {}, "A better order is ready: the images most worth a label first."), button("Show it", () => this.session.showBetter())];
-    if (!order.length) return [h("p", {}, "Nothing to see here."), button("Back to all images", () => this.acts.show("worth"))];
-    return this.#grouping();
+    if (better) {
+      const words = "A better order is ready: the images most worth a label first.";
+      return [h("p", {}, words), button("Show it", () => this.session.showBetter())];
+    }
+    if (order.length) return this.#grouping();
+    return [h("p", {}, "Nothing to see here."), button("Back to all images", () => this.acts.show("worth"))];
+  }
+
+  #first() {
+    if (!this.session.board.may_train) return [h("p", {}, "No classes yet.")];
+    return [h("p", {}, "No classes yet: say first what can be seen on the images."),
+      button("Add a class…", () => this.acts.classes(), { class: "button main" })];
   }
 
   #grouping() {
-    const { grouping, grouping_done: done } = this.session.board;
-    if (grouping === "failed") return [h("p", {}, this.session.board.grouping_sentence || "Alike images could not be put together.")];
+    const { grouping, grouping_done: done, grouping_sentence: sentence } = this.session.board;
+    if (grouping === "failed") return [h("p", {}, sentence)];
     if (grouping === "waiting") return [h("p", {}, "Alike images will be put together soon. You can label already.")];
     if (grouping !== "running") return [];
-    const bar = h("div", { class: "bar", role: "progressbar", "aria-label": "Putting alike images together", "aria-valuenow": Math.round(100 * done), "aria-valuemin": 0, "aria-valuemax": 100 }, h("div"));
+    const values = { "aria-valuenow": Math.round(100 * done), "aria-valuemin": 0, "aria-valuemax": 100 };
+    const bar = h("div", { class: "bar", role: "progressbar", "aria-label": "Putting alike images together", ...values }, h("div"));
     bar.firstChild.style.width = `${100 * done}%`;
     return [h("p", {}, "Alike images are being put together. You can label already."), bar];
   }
@@ -59,11 +74,12 @@ export class Banner {
     const { session } = this, { round, goal: wanted, board } = session;
     const names = board.classes.map((one) => one.name), have = session.countOf(round);
     const next = names[(names.indexOf(round) + 1) % names.length];
-    const title = h("p", { class: "lb-round" }, `Pick ${wanted} images of `, h("strong", {}, round), ": ", h("span", { class: "number" }, goal(have, wanted)));
+    const title = h("p", { class: "lb-round" }, `Pick ${plural(wanted, "image")} of `, h("strong", {}, round), ": ",
+      h("span", { class: "number" }, goal(have, wanted)));
     title.style.setProperty("--class", session.classOf(round)?.colour || "var(--leaf)");
-    const on = button(`Next: ${next}`, () => this.acts.nextClass(), { class: have >= wanted && !session.complete ? "button main" : "button", title: "Next class ( ] )" });
+    const main = have >= wanted && !session.complete;
+    const on = button(`Next: ${next}`, () => this.acts.nextClass(), { class: main ? "button main" : "button", title: "Next class: ]" });
     const parts = [title, ...(names.length > 1 ? [on] : [])];
-    if (session.complete && board.may_train) parts.push(h("a", { class: "button main", href: `/projects/${session.id}#train` }, `Train with ${plural(session.book.labelled, "label")}`));
-    return parts;
+    return session.complete && board.may_train ? [...parts, trainLink(session)] : parts;
   }
 }

@@ -9,8 +9,9 @@ const MODES = { grid: "Grid", single: "One by one", rounds: "Class by class" };
 export class Bar {
   constructor(session, acts) {
     this.session = session;
-    this.modes = Object.entries(MODES).map(([mode, words]) => button(words, () => acts.mode(mode), { class: "lb-mode", "data-mode": mode }));
-    this.select = h("select", { id: "lb-show", onchange: () => acts.show(this.select.value) });
+    const mode = ([name, words]) => button(words, () => acts.mode(name), { class: "lb-mode", "data-mode": name });
+    this.modes = Object.entries(MODES).map(mode);
+    this.select = h("select", { id: "lb-show", "aria-label": "Show", onchange: () => acts.show(this.select.value) });
     this.people = h("ul", { class: "lb-people", "aria-label": "Who else is here" });
     this.saved = h("span", { class: "lb-saved", role: "status" });
     this.element = h("div", { class: "lb-bar" },
@@ -38,7 +39,8 @@ export class Bar {
     const { board, show } = this.session;
     const labelled = board.classes.filter((one) => this.session.countOf(one.name)).map((one) => `labelled:${one.name}`);
     const rounds = this.session.mode === "rounds";
-    const able = Object.keys(ORDERS).filter((by) => (by !== "groups" || board.grouping !== "off") && (by !== "class" || rounds));
+    const isAble = { groups: board.grouping !== "off", class: rounds };
+    const able = Object.keys(ORDERS).filter((by) => isAble[by] ?? true);
     const others = [...labelled, ...(isReview(show) && !labelled.includes(show) ? [show] : [])];
     const key = [...able, "", ...others].join("\n");
     if (this.listed !== key) {
@@ -61,7 +63,8 @@ export class Bar {
     const others = this.session.people.filter((one) => one.name !== this.session.me);
     this.people.replaceChildren(...others.slice(0, 5).map(({ name, where }) => {
       const doing = where >= 0 ? `${name} looks at image ${number(where + 1)}` : `${name} is here`;
-      return h("li", { class: "avatar", title: doing }, h("span", { "aria-hidden": "true" }, name.slice(0, 1)), h("span", { class: "unseen" }, doing));
+      const first = h("span", { "aria-hidden": "true" }, name.slice(0, 1));
+      return h("li", { class: "avatar", title: doing }, first, h("span", { class: "unseen" }, doing));
     }));
   }
 }

@@ -1,5 +1,6 @@
-// What is known of every image: what counts of it (the newest event of all), and what was said here and is not on disk
-// yet. Pure; typed arrays, because there may be a million images and most of them say nothing.
+// What is known of every image: what counts of it (the newest event of all), and above that what was said here, until
+// the server's feed brings it back with its number: only numbers say what came after what when several people label.
+// Pure; typed arrays, because there may be a million images and most of them say nothing.
 
 const MARKS = ["", "skipped", "unsure"];
 
@@ -12,7 +13,7 @@ export class Book {
     this.marks = new Uint8Array(images);
     this.people = new Uint16Array(images);
     this.order = new Float64Array(images); // number of the event that counts
-    this.waiting = new Map(); // index: entries of the outbox, the oldest first
+    this.waiting = new Map(); // index: what was said here and has not come back, the oldest first
     this.counts = new Map(); // class: how many images, waiting ones included
     this.marked = { skipped: 0, unsure: 0 };
     this.labelled = 0;
@@ -21,7 +22,7 @@ export class Book {
   // `by`: who said it; `kept`: it is on disk.
   of(index) {
     const newest = this.waiting.get(index)?.at(-1);
-    if (newest) return { label: newest.label, mark: newest.mark, by: newest.by, kept: false };
+    if (newest) return { label: newest.label, mark: newest.mark, by: newest.by, kept: Boolean(newest.kept) };
     const label = this.#names[this.labels[index]], mark = MARKS[this.marks[index]];
     return { label, mark, by: this.#names[this.people[index]], kept: true };
   }
@@ -38,7 +39,7 @@ export class Book {
     const ours = this.waiting.get(index)?.some((entry) => entry.id === id);
     if (!ours && number <= this.order[index]) return false;
     this.#changing(index, () => {
-      if (ours) this.#drop({ id, index }); // it is on disk, though the answer to us was lost or is late
+      if (ours) this.#drop({ id, index }); // it is on disk, even where the answer to us was lost
       if (number > this.order[index]) this.#write(index, label, mark, by, number);
     });
     return true;
@@ -48,12 +49,9 @@ export class Book {
     this.#changing(entry.index, () => this.waiting.set(entry.index, [...(this.waiting.get(entry.index) || []), entry]));
   }
 
-  // An entry of ours is on disk; `number` is that of the newest event there.
-  kept(entry, number) {
-    this.#changing(entry.index, () => {
-      this.#drop(entry);
-      if (number > this.order[entry.index]) this.#write(entry.index, entry.label, entry.mark, entry.by, number);
-    });
+  // It is on disk; what others said at the same time is not known yet.
+  kept({ id, index }) {
+    for (const entry of this.waiting.get(index) || []) entry.kept ||= entry.id === id;
   }
 
   refused(entry) { this.#changing(entry.index, () => this.#drop(entry)); }

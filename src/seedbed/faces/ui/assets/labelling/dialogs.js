@@ -10,7 +10,8 @@ export function keysDialog(session) {
   made.show = () => {
     const classes = session.board.classes.filter((one) => one.key).map((one) => [one.key, one.name]);
     const rest = KEYS.map(({ keys, shown, words }) => [shown || keys[0], words]);
-    list.replaceChildren(...[...classes, ...rest].flatMap(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)]));
+    const line = ([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)];
+    list.replaceChildren(...[...classes, ...rest].flatMap(line));
     made.element.showModal();
   };
   return made;
@@ -20,7 +21,8 @@ export function classesDialog(session) {
   const rows = h("div", { class: "lb-edit" });
   const name = h("input", { id: "lb-new-class", maxlength: 100, autocomplete: "off" });
   const wrong = h("p", { class: "wrong", role: "alert" });
-  const form = h("form", { class: "row" }, h("label", { class: "field grow", for: "lb-new-class" }, "One more class", name), h("button", { class: "button" }, "Add"));
+  const field = h("label", { class: "field grow", for: "lb-new-class" }, "One more class", name);
+  const form = h("form", { class: "row" }, field, h("button", { class: "button" }, "Add"));
   const made = dialog("lb-classes-dialog", "Classes", rows, form, wrong);
 
   const attempt = async (change) => {
@@ -52,7 +54,8 @@ function row(session, klass, attempt) {
     return made;
   };
   const others = session.board.classes.filter((one) => one.name !== klass.name);
-  const merge = h("select", { "aria-label": `Make ${klass.name} one with another class` }, h("option", { value: "" }, "Merge into…"), ...others.map((one) => h("option", { value: one.name }, one.name)));
+  const merge = h("select", { "aria-label": `Make ${klass.name} one with another class` },
+    h("option", { value: "" }, "Merge into…"), ...others.map((one) => h("option", { value: one.name }, one.name)));
   const made = h("div", { class: "lb-edit-row" },
     field(klass.colour || "#777777", "Colour", { type: "color" }, (colour) => change({ colour })),
     field(klass.name, "Name", { maxlength: 100, class: "grow" }, (name) => change({ name })),
@@ -66,7 +69,8 @@ function row(session, klass, attempt) {
 // What cannot be undone asks first.
 function question(session, klass, merge, yes) {
   const count = session.countOf(klass.name);
-  const asked = h("div", { class: "note warn row", role: "alert" }, h("span", { class: "grow" }, `${plural(count, "label")} of ${klass.name} become ${merge.value}, and ${klass.name} goes. This cannot be undone.`),
+  const words = `${plural(count, "label")} of ${klass.name} become ${merge.value}, and ${klass.name} goes. This cannot be undone.`;
+  const asked = h("div", { class: "note warn row", role: "alert" }, h("span", { class: "grow" }, words),
     button(`Merge into ${merge.value}`, () => yes(), { class: "button danger" }),
     button("No", () => { merge.value = ""; asked.remove(); }));
   return asked;
@@ -74,6 +78,7 @@ function question(session, klass, merge, yes) {
 
 function dialog(id, title, ...content) {
   const close = h("button", { type: "button", class: "button", "data-closes": "" }, "Close");
-  const element = h("dialog", { id, class: "lb-dialog", "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...content, h("div", { class: "actions" }, close));
+  const element = h("dialog", { id, class: "lb-dialog", "aria-labelledby": `${id}-title` },
+    h("h2", { id: `${id}-title` }, title), ...content, h("div", { class: "actions" }, close));
   return { element };
 }

@@ -13,7 +13,8 @@ export function h(tag, attributes = {}, ...children) {
 
 // Only what differs is written: setting an attribute to what it is already would still be read out again.
 export function put(element, name, value) {
-  if (value == null || value === false) element.removeAttribute(name);
+  const isOff = value == null || (value === false && !name.startsWith("aria-") && name !== "data-kept");
+  if (isOff) element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 

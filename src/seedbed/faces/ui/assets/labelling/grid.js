@@ -20,7 +20,8 @@ export class Grid {
   constructor(session) {
     this.session = session;
     this.size = remembered();
-    this.list = h("div", { role: "listbox", class: "lb-list", tabindex: "0", "aria-multiselectable": "true", "aria-label": "Images", "aria-describedby": "lb-how" });
+    const told = { "aria-multiselectable": "true", "aria-label": "Images", "aria-describedby": "lb-how" };
+    this.list = h("div", { role: "listbox", class: "lb-list", tabindex: "0", ...told });
     this.heads = h("div", { class: "lb-heads" });
     this.canvas = h("div", { class: "lb-canvas" }, this.list, this.heads);
     this.element = h("div", { class: "lb-scroller" }, this.canvas);
@@ -29,7 +30,6 @@ export class Grid {
     session.on("order", () => this.#reset());
     session.on("images", (indexes) => this.#redraw(indexes));
     session.on("selection mode people", () => this.#places());
-    session.on("board counts", () => {});
     session.on("round", () => this.#redraw(null));
   }
 
@@ -130,8 +130,9 @@ export class Grid {
       session.tell("selection");
       this.list.focus({ preventScroll: true });
     };
-    const made = h("div", { class: "lb-head" }, h("h2", {}, title), h("span", { class: "soft small" }, plural(group.size, "image")),
-      button("Pick all without a label", pick, { class: "lb-link", "aria-label": `Pick all of ${title} that have no label` }));
+    const attributes = { class: "lb-link", "aria-label": `Pick all of ${title} that have no label` };
+    const made = h("div", { class: "lb-head" }, h("h2", {}, title),
+      h("span", { class: "soft small" }, plural(group.size, "image")), button("Pick all without a label", pick, attributes));
     made.style.transform = `translateY(${group.top}px)`;
     return made;
   }
@@ -154,12 +155,12 @@ export class Grid {
     const { selection, order } = this.session;
     if (!order.length || (this.revealed === selection.cursor && this.revealedOf === order)) return;
     [this.revealed, this.revealedOf] = [selection.cursor, order];
-    const { y } = this.layout.place(selection.cursor);
     const { element, layout } = this;
-    const first = y === this.layout.groupOf(selection.cursor).top + this.layout.groupOf(selection.cursor).head;
-    const above = first ? layout.groupOf(selection.cursor).head : 0;
-    if (y - above < element.scrollTop) element.scrollTop = y - above;
-    else if (y + layout.tall > element.scrollTop + element.clientHeight) element.scrollTop = y + layout.tall - element.clientHeight + 6;
+    const { y } = layout.place(selection.cursor), group = layout.groupOf(selection.cursor);
+    const top = y === group.top + group.head ? group.top : y; // a group's first row with its heading
+    const bottom = y + layout.tall + 6;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
     this.#render();
   }
 }

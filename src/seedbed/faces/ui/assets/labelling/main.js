@@ -3,7 +3,7 @@
 import { Banner } from "./banner.js";
 import { Bar } from "./bar.js";
 import { classesDialog, keysDialog } from "./dialogs.js";
-import { h, text } from "./dom.js";
+import { button, h, text } from "./dom.js";
 import { Grid } from "./grid.js";
 import { Helps } from "./helps.js";
 import { listen } from "./keys.js";
@@ -29,7 +29,8 @@ begin(await element("labelling"));
 async function begin(place) {
   place.replaceChildren(h("p", { class: "lb-wait soft", role: "status" }, "The images are coming…"));
   try { await opened; } catch (error) {
-    place.replaceChildren(h("div", { class: "note bad", role: "alert" }, `The images cannot be shown: ${error.message} `, h("button", { type: "button", class: "button", onclick: () => location.reload() }, "Try again")));
+    const again = button("Try again", () => location.reload());
+    place.replaceChildren(h("div", { class: "note bad", role: "alert" }, `The images cannot be shown: ${error.message} `, again));
     return;
   }
   build(place);
@@ -42,11 +43,13 @@ function build(place) {
   const banner = new Banner(session, acts), keys = keysDialog(session), classes = classesDialog(session);
   Object.assign(acts, {
     help: () => keys.show(), classes: () => classes.show(),
-    larger: () => (single.shown ? single.zoom(1) : grid.grow(1)), smaller: () => (single.shown ? single.zoom(-1) : grid.grow(-1)),
+    larger: () => (single.shown ? single.zoom(1) : grid.grow(1)),
+    smaller: () => (single.shown ? single.zoom(-1) : grid.grow(-1)),
   });
   const speaker = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
-  const how = h("p", { class: "unseen", id: "lb-how" }, "Arrow keys move, number keys label, Enter accepts the proposal, question mark lists all keys.");
-  place.replaceChildren(bar.element, banner.element, h("div", { class: "lb-body" }, grid.element, single.element, panel.element), how, speaker, keys.element, classes.element);
+  const how = h("p", { class: "unseen", id: "lb-how" }, "Arrows move, the keys of the classes label, a question mark lists all.");
+  const body = h("div", { class: "lb-body" }, grid.element, single.element, panel.element);
+  place.replaceChildren(bar.element, banner.element, body, how, speaker, keys.element, classes.element);
   session.on("said", (words) => text(speaker, words));
   session.on("mode", () => { grid.element.hidden = single.shown; remember(); });
   session.on("order", remember);
@@ -122,7 +125,11 @@ function move(grid, { key, shiftKey }) {
   const { cursor } = session.selection, end = session.order.length - 1;
   if (end < 0) return;
   if (grid.element.hidden) return step({ ArrowLeft: -1, ArrowUp: -1 }[key] || 1);
-  const down = (rows) => { let place = cursor; for (let row = 0; row < Math.abs(rows); row++) place = grid.layout.vertical(place, Math.sign(rows)); return place; };
+  const down = (rows) => {
+    let place = cursor;
+    for (let row = 0; row < Math.abs(rows); row++) place = grid.layout.vertical(place, Math.sign(rows));
+    return place;
+  };
   const to = {
     ArrowLeft: () => cursor - 1, ArrowRight: () => cursor + 1, ArrowUp: () => down(-1), ArrowDown: () => down(1),
     PageUp: () => down(-grid.page()), PageDown: () => down(grid.page()), Home: () => 0, End: () => end,
@@ -137,8 +144,8 @@ function step(by) {
 
 function turn(mode) {
   session.turnMode(["grid", "single", "rounds"].includes(mode) ? mode : "grid");
-  const wanted = mode === "rounds" ? (session.board.grouping === "ready" && session.show === "worth" ? "groups" : "") : session.show === "class" ? "worth" : "";
-  if (wanted) session.choose(wanted).catch(() => {});
+  const better = mode === "rounds" ? { worth: "groups" } : { class: "worth" }; // each mode has orders that suit it
+  if (better[session.show] && session.board.grouping === "ready") session.choose(better[session.show]).catch(() => {});
 }
 
 function back() {
@@ -158,8 +165,8 @@ const sorry = (words) => (error) => seedbed.toast(`${words}: ${error.message}`, 
 // --- what a reload brings back ------------------------------------------------------------------------------------------
 
 function remember() {
-  try { localStorage[memory] = JSON.stringify({ show: isReview(session.show) || session.show === "class" ? "worth" : session.show, mode: session.mode }); }
-  catch { /* a browser that remembers nothing */ }
+  const show = isReview(session.show) ? "worth" : session.show;
+  try { localStorage[memory] = JSON.stringify({ show, mode: session.mode }); } catch { /* a browser that remembers nothing */ }
 }
 
 function recalled() {

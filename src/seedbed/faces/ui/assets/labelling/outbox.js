@@ -14,7 +14,7 @@ export class Outbox {
   #running = false;
   #wake = () => {};
 
-  // `send(entries)` gives the number of the newest event on disk; `kept`, `refused` and `changed` are told what happens.
+  // `send(entries)` ends when they are on disk; `kept`, `refused` and `changed` are told what happens.
   constructor({ storage, send, kept, refused, changed }) {
     Object.assign(this, { storage, send, kept, refused, changed, state: "idle" });
     addEventListener("online", () => this.#wake());
@@ -60,10 +60,10 @@ export class Outbox {
 
   async #once(batch) {
     try {
-      const newest = await this.send(batch);
+      await this.send(batch);
       this.#failures = 0;
       this.#done(batch);
-      this.kept(batch, newest);
+      this.kept(batch);
     } catch (error) {
       if (error instanceof Refused) await this.#apart(batch, error);
       else if (error instanceof SignedOut || error instanceof Unreachable) await this.#later(error);

@@ -1,5 +1,6 @@
 // The classes beside the images: what they are, how many labels each has, what else can be said, what would help most.
 
+import { trainLink } from "./banner.js";
 import { button, h, put, swatch, text } from "./dom.js";
 import { goal, number, plural } from "./words.js";
 
@@ -48,7 +49,8 @@ export class Panel {
   }
 
   #other(words, key, act) {
-    const made = button(words, () => this.acts[act](), { class: "lb-other", "aria-keyshortcuts": key === "⌫" ? "Backspace" : key });
+    const shortcut = key === "⌫" ? "Backspace" : key;
+    const made = button(words, () => this.acts[act](), { class: "lb-other", "aria-keyshortcuts": shortcut });
     made.append(" ", h("kbd", { "aria-hidden": "true" }, key));
     return made;
   }
@@ -56,8 +58,8 @@ export class Panel {
   // To what a press on a class would go.
   #address() {
     const { session } = this, picked = session.selection.picked.size;
-    const words = session.mode === "rounds" ? "Classes" : picked > 1 ? `${plural(picked, "image")} picked` : "This image shows";
-    text(this.title, words);
+    const words = picked > 1 ? `${plural(picked, "image")} picked` : "This image shows";
+    text(this.title, session.mode === "rounds" ? "Classes" : words);
     for (const { klass, press } of this.rows) {
       put(press, "data-round", session.mode === "rounds" && session.round === klass.name);
       put(press, "aria-pressed", session.mode === "rounds" ? session.round === klass.name : null);
@@ -95,14 +97,14 @@ export class Panel {
 
   // Training is offered when every class has its number.
   #offer() {
-    const { board, complete, book, id } = this.session;
+    const { board, complete, book } = this.session;
     this.ready.hidden = !complete && !board.training?.sentence;
     const key = `${complete} ${book.labelled} ${board.training?.sentence}`;
     if (this.offered === key) return;
     this.offered = key;
     const parts = board.training?.sentence ? [h("p", {}, board.training.sentence)] : [];
     if (complete) parts.push(h("p", {}, `Every class has its ${this.session.goal} labels.`));
-    if (complete && board.may_train) parts.push(h("a", { class: "button main", href: `/projects/${id}#train` }, `Train with ${plural(book.labelled, "label")}`));
+    if (complete && board.may_train) parts.push(trainLink(this.session));
     this.ready.replaceChildren(...parts);
   }
 
@@ -118,6 +120,7 @@ export class Panel {
     const key = JSON.stringify(wanted);
     if (this.seen === key) return;
     this.seen = key;
-    this.views.replaceChildren(...wanted.map(([show, words]) => h("li", {}, button(words, () => this.acts.show(show), { class: "lb-link" }))));
+    const view = ([show, words]) => h("li", {}, button(words, () => this.acts.show(show), { class: "lb-link" }));
+    this.views.replaceChildren(...wanted.map(view));
   }
 }

@@ -15,6 +15,7 @@ import { plural } from "./words.js";
 const PAGE = 10_000; // label events in one answer
 const IMPATIENT = 900; // milliseconds until images are shown in any order rather than none
 const AGAIN = 3000; // milliseconds until an order that could not be had is asked for again
+const FOLLOWS_LABELS = new Set(["worth", "unsure", "class"]); // orders that change with what is labelled
 const STALE = 20; // labels after which what is worth labelling next may be something else
 
 export class Session {
@@ -53,7 +54,7 @@ export class Session {
     this.people = board.people || [];
     this.#take(board);
     this.outbox = new Outbox({
-      storage, send: (batch) => this.#send(batch), kept: (batch, last) => this.#kept(batch, last),
+      storage, send: (batch) => this.#send(batch), kept: (batch) => this.#kept(batch),
       refused: (entry, error) => this.#refused(entry, error), changed: () => this.tell("saving"),
     });
     this.proposals = new Proposals({ api: this.api, book: () => this.book, changed: (some) => this.tell("images", some) });
@@ -74,9 +75,9 @@ export class Session {
   // What was asked for was not there yet, or much has been labelled since: a better order is fetched beside the work,
   // and shown at once only where that disturbs nobody.
   async #lookForBetter() {
-    const stale = this.order.by !== this.show ? this.board.grouping === "ready" : this.since >= STALE && this.show !== "groups";
-    if (!stale || document.hidden || this.alike || this.better || isReview(this.show) || this.show === "random" || this.show === "index") return;
     const { show } = this;
+    const isStale = this.order.by === show ? this.since >= STALE : this.board.grouping === "ready";
+    if (!isStale || document.hidden || this.alike || this.better || !FOLLOWS_LABELS.has(show)) return;
     const order = await orderOf(show, this).catch(() => null);
     if (!order || order.by !== show || show !== this.show || this.alike) return;
     if (!this.history.size && this.selection.cursor === 0 && !this.selection.picked.size) this.#turnTo(order);
@@ -92,11 +93,17 @@ export class Session {
   // --- what is shown --------------------------------------------------------------------------------------------------
 
   get current() { return this.order.length ? this.order.at(this.selection.cursor) : -1; }
-  get targets() { return this.selection.targets.map((position) => this.order.at(position)).filter((index) => index != null); }
+  get targets() {
+    return this.selection.targets.map((position) => this.order.at(position)).filter((index) => index != null);
+  }
+
   classOf(name) { return this.board.classes.find((one) => one.name === name); }
   countOf(name) { return this.book.counts.get(name) || 0; }
   get goal() { return this.board.goal || 25; }
-  get complete() { return this.board.classes.length > 1 && this.board.classes.every((one) => this.countOf(one.name) >= this.goal); }
+  get complete() {
+    const { classes } = this.board;
+    return classes.length > 1 && classes.every((one) => this.countOf(one.name) >= this.goal);
+  }
 
   async choose(show) {
     const order = await orderOf(show, this);
@@ -167,7 +174,8 @@ export class Session {
   }
 
   #step(from) {
-    const next = this.order.review ? Math.min(from + 1, this.order.length - 1) : this.order.next(from, (index) => this.book.isOpen(index));
+    const { order, book } = this;
+    const next = order.review ? Math.min(from + 1, order.length - 1) : order.next(from, (index) => book.isOpen(index));
     this.selection.clear(next < 0 ? this.selection.cursor : next);
     return next >= 0;
   }
@@ -191,7 +199,7 @@ export class Session {
   }
 
   say(wishes) {
-    if (!this.board.may_label) return seedbed.toast("You may look at this project, but not label in it.", { state: "warn" });
+    if (!this.board.may_label) return seedbed.toast("You may look here, but not label.", { state: "warn" });
     const changes = wishes
       .map(({ index, label, mark }) => ({ index, before: this.book.of(index), after: { label, mark } }))
       .filter(({ before, after }) => before.label !== after.label || before.mark !== after.mark || before.by !== this.me);
@@ -206,7 +214,7 @@ export class Session {
   #back(found, word) {
     if (!found) return this.tell("said", "There is nothing to undo.");
     const { changes, left } = found;
-    if (left) seedbed.toast(`${plural(left, "image")} stay as they are: somebody else has labelled them since.`, { state: "warn" });
+    if (left) seedbed.toast(`${plural(left, "image")} not undone: somebody else has labelled since.`, { state: "warn" });
     if (!changes.length) return null;
     this.#write(changes);
     const place = this.order.positionOf(changes[0].index);
@@ -228,12 +236,12 @@ export class Session {
 
   async #send(batch) {
     const labels = batch.map(({ id, index, label, mark }) => ({ id, index, label, mark }));
-    return (await this.api.post("/labels", { data: batch[0].data, labels })).last;
+    await this.api.post("/labels", { data: batch[0].data, labels });
   }
 
-  #kept(batch, last) {
+  #kept(batch) {
     const ours = batch.filter((entry) => entry.data === this.board.data);
-    for (const entry of ours) this.book.kept(entry, last);
+    for (const entry of ours) this.book.kept(entry);
     this.since += ours.length;
     this.tell("images", ours.map((entry) => entry.index));
     this.proposals.labelsChanged();
@@ -245,7 +253,7 @@ export class Session {
     this.#changed([entry.index]);
   }
 
-  #changed(indexes) {
+  #changed(indexes) { // null: perhaps all
     this.tell("images", indexes);
     this.tell("counts");
   }
@@ -264,14 +272,31 @@ export class Session {
       const { book, board } = this;
       const page = await this.api.get(`/labels/changes?after=${this.last}&data=${board.data}&limit=${PAGE}`);
       if (book !== this.book) return;
-      const changed = page.events.filter((event) => book.heard(event));
-      this.last = page.events.at(-1)?.number ?? this.last;
-      more = page.events.length >= PAGE || (page.events.length > 0 && this.last < page.last);
-      if (!changed.length) continue;
-      this.tell("heard", changed.filter((event) => event.by !== this.me));
-      this.proposals.labelsChanged();
-      this.#changed(changed.map((event) => event.index));
+      more = page.more;
+      if (this.last && page.classes !== this.meaning) { // a class has another name: what was said means something else
+        this.#readAnew();
+        more = true;
+        continue;
+      }
+      this.meaning = page.classes;
+      this.last = page.last;
+      this.#hear(page.events.filter((event) => book.heard(event)));
     }
+  }
+
+  #hear(events) {
+    if (!events.length) return;
+    this.tell("heard", events.filter((event) => event.by !== this.me));
+    this.proposals.labelsChanged();
+    this.#changed(events.map((event) => event.index));
+  }
+
+  #readAnew() {
+    const waiting = [...this.book.waiting.values()].flat();
+    this.book = new Book(this.board.images);
+    this.last = 0;
+    for (const entry of waiting) this.book.said(entry);
+    this.#changed(null);
   }
 
   // The project itself changed: its classes, its images, its groups, its training.
@@ -279,22 +304,11 @@ export class Session {
     const before = this.board;
     const board = await this.api.get("/board");
     if (board.data !== before.data) return this.#newImages(board);
-    const gone = before.classes.some((one) => !board.classes.find((other) => other.name === one.name));
     this.board = board;
-    if (gone) await this.#rereadLabels();
+    await this.catchUp();
     if (board.grouping === "ready" && before.grouping !== "ready") this.tell("grouped");
     this.tell("board");
-    return this.tell("counts");
-  }
-
-  // A class has another name or is one with another: what was said means something else now.
-  async #rereadLabels() {
-    const waiting = [...this.book.waiting.values()].flat();
-    this.book = new Book(this.board.images);
-    this.last = 0;
-    for (const entry of waiting) this.book.said(entry);
-    await this.catchUp();
-    this.tell("images", null);
+    return this.#changed(null);
   }
 
   async #newImages(board) {

@@ -49,7 +49,8 @@ export class Single {
     this.index = index;
     this.data = this.session.board.data;
     this.zoom(-CLOSER.length);
-    const picture = h("img", { alt: `Image ${number(index + 1)}`, src: thumbnail(this.data, index, SIDE), draggable: "false" });
+    const src = thumbnail(this.data, index, SIDE);
+    const picture = h("img", { alt: `Image ${number(index + 1)}`, src, draggable: "false" });
     picture.onload = () => put(picture, "data-there", true);
     this.stage.replaceChildren(picture);
     this.#fetchAhead();
@@ -91,15 +92,17 @@ export class Single {
 
   #aim({ clientX, clientY }) {
     const edge = this.stage.getBoundingClientRect();
-    this.stage.style.setProperty("--at", `${(100 * (clientX - edge.left)) / edge.width}% ${(100 * (clientY - edge.top)) / edge.height}%`);
+    const across = (100 * (clientX - edge.left)) / edge.width, down = (100 * (clientY - edge.top)) / edge.height;
+    this.stage.style.setProperty("--at", `${across}% ${down}%`);
   }
 }
 
 function saying(said, proposal) {
+  const strong = (words) => h("strong", {}, words), enter = h("kbd", {}, "Enter");
   if (said.mark === "unsure") return ["Not sure"];
   if (said.mark === "skipped") return ["Skipped"];
-  if (said.label && proposal) return ["Labelled ", h("strong", {}, said.label), "; perhaps ", h("strong", {}, proposal.label), " ", h("kbd", {}, "Enter"), " says so"];
-  if (said.label) return ["Labelled ", h("strong", {}, said.label), said.kept ? "" : ", on its way to the disk"];
-  if (proposal) return ["Looks like ", h("strong", {}, proposal.label), `, ${percent(proposal.confidence)} sure `, h("kbd", {}, "Enter"), " accepts"];
+  if (said.label && proposal) return ["Labelled ", strong(said.label), "; perhaps ", strong(proposal.label), " ", enter, " says so"];
+  if (said.label) return ["Labelled ", strong(said.label), said.kept ? "" : ", on its way to the disk"];
+  if (proposal) return ["Looks like ", strong(proposal.label), `, ${percent(proposal.confidence)} sure `, enter, " accepts"];
   return ["What does it show?"];
 }

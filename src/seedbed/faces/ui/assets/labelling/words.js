@@ -10,11 +10,10 @@ export const percent = (share) => `${Math.round(100 * share)} %`;
 
 // The line that says honestly what is not on disk yet.
 export function saving({ waiting, state, memoryOnly }) {
-  if (state === "signed-out") return `${plural(waiting, "label")} wait${waiting === 1 ? "s" : ""} until you sign in again`;
-  if (waiting && memoryOnly) return `${plural(waiting, "label")} not saved yet: keep this page open`;
-  if (waiting && state === "unreachable") return `${plural(waiting, "label")} wait${waiting === 1 ? "s" : ""} here: no connection`;
-  if (waiting) return `${plural(waiting, "label")} wait${waiting === 1 ? "s" : ""} to be saved`;
-  return "All saved";
+  if (!waiting) return "All saved";
+  if (memoryOnly) return `${plural(waiting, "label")} not saved yet: keep this page open`;
+  const who = `${plural(waiting, "label")} ${waiting === 1 ? "waits" : "wait"}`;
+  return `${who} ${{ "signed-out": "until you sign in again", unreachable: "here: no connection" }[state] || "to be saved"}`;
 }
 
 // What a screen reader says of one image; `said` is what the book knows of it.
