@@ -91,8 +91,8 @@ def test_results_are_told_in_words_and_pictures(page: Watched, demo: tuple[Serve
     shown.get_by_role("heading", name="How sure it is").evaluate("head => head.scrollIntoView()")
     shoot(shown, "report", folder, more=True)
     form = page.go(f"{served.url}/projects/{project.id}")
-    form.get_by_text("Advanced").click()
-    form.locator(".card.train").evaluate("card => card.scrollIntoView()")
+    form.get_by_text("Advanced", exact=True).click()
+    form.locator("#training").evaluate("card => card.scrollIntoView()")
     shoot(form, "train", folder, more=True)
     shoot(page.go(f"{served.url}/doctor"), "machine", folder)
     assert page.wrong == []

@@ -12,7 +12,7 @@ from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.runtime.jobs.records import Job
 from tests.faces.ui.conftest import Served
 from tests.faces.ui.content import ended
-from tests.faces.ui.test_pages import DESK, PHONE, Watched, alive, entered
+from tests.faces.ui.test_pages import DESK, PHONE, Watched, entered
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +29,10 @@ def form(watched: Watched, solo: Served) -> Page:
 
 
 def started(page: Page, solo: Served) -> dict[str, Job]:
-    """The jobs of the flow whose training's page was opened, taken out of the queue again."""
-    page.wait_for_url("**/jobs/*")
-    alive(page)
-    train = solo.platform.jobs.get(page.url.rpartition("/")[2], by=SOLO)
-    jobs = {job.step: job for job in solo.platform.jobs.list(flow=train.flow, by=SOLO)}
+    """The jobs of the training that was begun on the project's page, taken out of the queue again."""
+    assert solo.content
+    expect(page.get_by_role("button", name="Stop for now")).to_be_visible()
+    jobs = dict(solo.platform.trainings.of(solo.content.project, by=SOLO).jobs or {})
     for job in jobs.values():
         with suppress(Conflict):  # the first ones may have ended by themselves
             solo.platform.jobs.cancel(job.id, by=SOLO)
@@ -54,7 +53,7 @@ def test_one_button_trains_with_the_labels_of_the_project(form: Page, watched: W
 
 
 def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
-    form.get_by_text("Advanced").click()
+    form.get_by_text("Advanced", exact=True).click()
     form.get_by_label("Algorithm").click()
     form.get_by_role("option", name="fixmatch").click()
     expect(form.get_by_text("what the weak view says")).to_be_visible()
@@ -79,7 +78,7 @@ def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
 
 def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, watched: Watched, solo: Served):
     before = len(solo.platform.jobs.list(by=SOLO, limit=1000))
-    form.get_by_text("Advanced").click()
+    form.get_by_text("Advanced", exact=True).click()
     form.get_by_label("Steps", exact=True).fill("0")
     form.get_by_label("Share for the test").fill("3")
     form.get_by_label("Values of ordered classes").fill("few, many")

@@ -15,7 +15,10 @@ from seedbed.faces.ui.refusal import nothing_here, refusal
 from seedbed.faces.ui.site import PAGES, Site, register
 from seedbed.flows.platform import Platform
 
-_MODULES = ("home", "queue", "job", "compare", "bundles", "bundle", "data", "project", "users", "doctor")
+_MODULES = (
+    *("home", "queue", "job", "compare", "bundles", "bundle", "data", "users", "doctor"),
+    *("new", "project", "label", "results", "review", "takeaway"),
+)
 
 
 def declare() -> None:
@@ -32,6 +35,7 @@ def mount(app: FastAPI, platform: Platform) -> None:
     pages.on_startup(site.live.start)
     pages.on_shutdown(site.live.stop)
     pages.add_static_files(theme.ADDRESS, theme.ASSETS, max_cache_age=31536000)
+    pages.add_static_files(theme.labelling_address(), theme.LABELLING, max_cache_age=31536000)
     pages.add_exception_handler(SeedbedError, _refused)
     pages.add_exception_handler(404, _not_found)
     for declared in PAGES.values():

@@ -12,9 +12,9 @@ from seedbed.assets.access.roles import Role
 from seedbed.assets.store.events import Event
 from seedbed.base.errors import NotFound
 from seedbed.faces.ui import theme
-from seedbed.faces.ui import words as say
-from seedbed.faces.ui.elements import box, icon, link, path, tool, words
+from seedbed.faces.ui.elements import box, icon, link, tool, words
 from seedbed.faces.ui.live import Refresh
+from seedbed.faces.ui.news import news_of
 from seedbed.faces.ui.site import Visit
 
 ENDINGS = ("job.done", "job.failed", "job.cancelled")
@@ -133,9 +133,11 @@ def _teller(visit: Visit) -> Refresh:
                 continue
             try:
                 job = await visit.shared(visit.platform.jobs.get, event.subject)
+                place = await visit.shared(visit.platform.projects.get, job.project) if job.project else None
             except NotFound:
                 continue
-            options = {"href": path("jobs", job.id), "state": job.state, "tag": job.id}
-            ui.run_javascript(f"seedbed.tell({dumps(say.ending_of(job))}, {dumps(options)})")
+            if news := news_of(job, place.name if place else ""):
+                options = {"href": news.href, "state": job.state, "tag": job.id}
+                ui.run_javascript(f"seedbed.tell({dumps(news.text)}, {dumps(options)})")
 
     return tell

@@ -9,6 +9,11 @@ from nicegui import ui
 from seedbed.base.errors import SeedbedError
 
 
+def say_so(text: str) -> None:
+    """A short message that something went well."""
+    ui.run_javascript(f"seedbed.toast({dumps(text)})")
+
+
 @contextmanager
 def telling() -> Iterator[None]:
     """What is refused within is said on the page, and ends there."""

@@ -17,7 +17,7 @@ from seedbed.flows.kinds.models import Download, Model, Predictions, Report
 from seedbed.flows.usecases.projects import Projects
 
 _NEAR = 4  # how many steps a data set lies before what came of it
-_LOOKED_AT = 20  # models of a project
+_LOOKED_AT = 3  # of the newest models of a project: the very newest may not be tested yet
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Outcomes:
         """The newest model that was tested, else the newest; None: there is none yet."""
         project = self._projects.get(ref, by=by).id
         models = self._store.find(kind=Model.kind, project=project, all_versions=True, limit=_LOOKED_AT)
-        made = {model.uuid: self._made_of(model) for model in models[:3]}
-        tested = [model for model in models[:3] if Report.kind in made[model.uuid]]
+        made = {model.uuid: self._made_of(model) for model in models}
+        tested = [model for model in models if Report.kind in made[model.uuid]]
         if not models:
             return None
         model = (tested or models)[0]

@@ -102,11 +102,9 @@ def _lead(jobs: Sequence[Job], projects: Sequence[Project], data: Sequence[Bundl
 
 
 def _begin() -> None:
-    with empty("sprout", "Begin with a folder of images", "On the command line, in any folder of images:"):
-        words("seedbed data add IMAGES --name my-images", "code")
-        words(
-            "Or look around first with a small data set of crop leaves, which is labelled, trained and evaluated:", "p"
-        )
+    with empty("sprout", "Begin with a folder of images", "Drop it on the page, say what can be seen, label a few."):
+        link("Begin a project", "/new", "button main big")
+        words("Or look around first with leaves that are drawn, labelled, trained and tested by themselves:", "p")
         words("seedbed demo", "code")
 
 
@@ -129,7 +127,9 @@ async def _tile(visit: Visit, project: Project) -> Tile:
 
 def _shown_projects(tiles: Sequence[Tile]) -> None:
     with box("section", "stack"):
-        words("Projects", "h2")
+        with box(classes="row"):
+            words("Projects", "h2")
+            link("New project", "/new", "button")
         with box(classes="tiles"):
             for tile in tiles:
                 with box("a", "card tile", href=path("projects", tile.id)):

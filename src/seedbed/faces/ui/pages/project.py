@@ -1,101 +1,157 @@
-"""One project: its classes and labels, its images, its models and jobs."""
+"""One project as a way in five steps: images, labels, training, results, taking away; what comes next is said first."""
 
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from nicegui import ui
 
 from seedbed.assets.access.roles import Role
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Event
-from seedbed.base.errors import NotFound
+from seedbed.faces.ui import theme
 from seedbed.faces.ui import words as say
-from seedbed.faces.ui.elements import box, card, link, path, table, words
+from seedbed.faces.ui.elements import box, link, path, table, words
 from seedbed.faces.ui.layout import frame
-from seedbed.faces.ui.parts import thumbs
-from seedbed.faces.ui.parts.bars import bars
+from seedbed.faces.ui.parts.imagestep import ImageStep
 from seedbed.faces.ui.parts.joblist import JobList
-from seedbed.faces.ui.parts.trainform import Task, TrainForm
-from seedbed.faces.ui.results import images_of, models_in_words, newest_tests, texts
+from seedbed.faces.ui.parts.labelstep import LabelStep
+from seedbed.faces.ui.parts.step import Step, When
+from seedbed.faces.ui.parts.trainstep import TrainStep
+from seedbed.faces.ui.results import newest_tests, texts
 from seedbed.faces.ui.site import Visit, page
-from seedbed.runtime.jobs.records import Job
+from seedbed.faces.ui.way import Standing, answer, look
 from seedbed.runtime.jobs.states import State
 
-_JOBS, _MODELS, _REPORTS, _IMAGES = 12, 10, 50, 12
+_MODELS, _REPORTS, _SHOWN_JOBS = 10, 50, 12
 
 
 @page("/projects/{ref}", role=Role.VIEWER)
-async def project(visit: Visit, ref: str) -> None:
-    """By id or name."""
-    found = await visit.ask(visit.platform.projects.get, ref)
-    classes = [one.name for one in await visit.ask(visit.platform.projects.classes, found.id)]
-    labels = await visit.ask(visit.platform.projects.labels, found.id)
-    jobs = await visit.ask(visit.platform.jobs.list, project=found.id, limit=_JOBS)
-    models = await visit.ask(
-        visit.platform.bundles.find, kind="model", project=found.id, all_versions=True, limit=_MODELS
-    )
-    reports = await visit.ask(
-        visit.platform.bundles.find, kind="report", project=found.id, all_versions=True, limit=_REPORTS
-    )
-    counted = Counter(label.label for label in labels.values())
-    data = await _data(visit, found.data)
-    with frame(visit, found.name, crumbs=[("Home", "/")]) as lead:
-        lead.set_text(_answer(len(labels), classes, models_in_words(models, reports) if models else ""))
-        with box(classes="two"):
-            with card("Classes and labels"):
-                if classes:
-                    bars({name: counted.get(name, 0) for name in classes}, "Labels per class")
-                else:
-                    words(
-                        "No classes yet. Say what can be seen on the images: seedbed projects add-class.", "p", "soft"
-                    )
-            with card("Images"):
-                _images(data)
-        if labels and data and visit.by.may(Role.TRAINER, found.id):
-            TrainForm(visit, Task(len(labels), images_of(data), project=found.id)).build()
-        with card("Models"):
-            _models(models, newest_tests(reports))
-        with card("Jobs"):
-            listed = JobList(jobs, "No job has run for this project yet.", visit.by)
-
-    async def refresh(_: Sequence[Event]) -> None:
-        current = await visit.shared(visit.platform.jobs.list, project=found.id, limit=_JOBS)
-        moving[:] = [job for job in current if State(job.state).active]
-        listed.show(current)
-
-    moving: list[Job] = [job for job in jobs if State(job.state).active]
-    visit.site.live.watch(visit.client, visit.by, refresh, lambda: bool(moving))
+async def project(visit: Visit, ref: str, labels: str = "") -> None:
+    """By id or name; `labels` is an upload with labels that waits for the images."""
+    first = await visit.ask(lambda *, by: look(visit.platform, ref, by=by))
+    ui.add_head_html(theme.way_head())
+    with frame(visit, first.project.name, crumbs=[("Home", "/")]) as lead:
+        shown = ProjectHome(visit, first, lead.set_text, labels)
+        await shown.build()
+    visit.site.live.watch(visit.client, visit.by, shown.follow, lambda: shown.moving)
 
 
-def _answer(labels: int, classes: Sequence[str], models: str) -> str:
-    said = f"{say.plural(labels, 'label')} in {say.plural(len(classes), 'class', 'classes')}"
-    if models:
-        return f"{said}; {models}."
-    return f"{said}; no model yet." if labels else f"{said}. Label a few images of each class, then train."
+class ProjectHome:
+    """The steps, and how they follow what happens."""
+
+    def __init__(self, visit: Visit, first: Standing, tell: Callable[[str], object], labels: str) -> None:
+        self._visit = visit
+        self._now = first
+        self._tell = tell
+        self._labels = labels
+
+    @property
+    def moving(self) -> bool:
+        """Whether something goes on that moves without events."""
+        return any(State(job.state).active for job in self._now.jobs)
+
+    async def build(self) -> None:
+        """Everything, once."""
+        project = self._now.project.id
+        with box("ol", "way"):
+            self._steps = (
+                ImageStep(self._visit, project),
+                LabelStep(self._visit, project, self._labels),
+                TrainStep(self._visit, project, self._look),
+                ResultStep(),
+                TakeStep(),
+            )
+        with box("details", "fold"):
+            words("Everything that was made and done", "summary")
+            with box(classes="stack wide"):
+                self._models = box(classes="stack")
+                self._jobs = JobList([], "No job has run for this project yet.", self._visit.by)
+        self._known: tuple[str, ...] | None = None
+        await self._show()
+
+    async def follow(self, events: Sequence[Event]) -> None:
+        """Look again where something of this project has happened, or goes on."""
+        if self.moving or any(event.project in ("", self._now.project.id) for event in events):
+            await self._look()
+
+    async def _look(self) -> None:
+        project = self._now.project.id
+        self._now = await self._visit.ask(lambda *, by: look(self._visit.platform, project, by=by))
+        await self._show()
+
+    async def _show(self) -> None:
+        self._tell(answer(self._now))
+        for step in self._steps:
+            await step.show(self._now)
+        self._jobs.show(list(self._now.jobs)[:_SHOWN_JOBS])
+        await self._show_models()
+
+    async def _show_models(self) -> None:
+        models = await self._find("model", _MODELS)
+        reports = await self._find("report", _REPORTS)
+        known = tuple(one.uuid for one in (*models, *reports))
+        if known != self._known:
+            self._known = known
+            self._models.clear()
+            with self._models:
+                _models(models, newest_tests(reports))
+
+    async def _find(self, kind: str, most: int) -> list[Bundle]:
+        find, project = self._visit.platform.bundles.find, self._now.project.id
+        return await self._visit.shared(find, kind=kind, project=project, all_versions=True, limit=most)
 
 
-async def _data(visit: Visit, uuid: str) -> Bundle | None:
-    try:
-        return await visit.ask(visit.platform.bundles.show, uuid) if uuid else None
-    except NotFound:
-        return None
+class ResultStep:
+    """The fourth step of the way."""
+
+    def __init__(self) -> None:
+        self._step = Step("Results", "results")
+
+    async def show(self, now: Standing) -> None:
+        """How good it is, in one sentence, and the way to the rest."""
+        if now.right is None:
+            await self._step.show("later", "How good it is, and where it is wrong.", None, _nothing)
+            return
+        said = f"It names {say.percent(round(now.right, 3))} of the images that it had not seen correctly."
+        known = now.outcome.model.uuid if now.outcome else ""
+        await self._step.show("done", said, known, lambda: self._draw(now))
+
+    async def _draw(self, now: Standing) -> None:
+        with box(classes="row"):
+            link("Look at the results", path("projects", now.project.id, "results"), "button main")
+            link("Label where it is unsure", path("projects", now.project.id, "label", show="unsure"), "button")
 
 
-def _images(data: Bundle | None) -> None:
-    if data is None:
-        words("No images yet. Bring a folder of them:", "p", "soft")
-        words("seedbed data add IMAGES --project NAME", "code")
-        return
-    images = images_of(data)
-    words(f"{say.plural(images, 'image')} of {data.name}.", "p")
-    shown = range(min(images, _IMAGES))
-    thumbs.grid([thumbs.Thumb(thumbs.address(data.uuid, index, 128), "") for index in shown], "little")
-    with box(classes="row"):
-        link("All images and findings", path("data", data.uuid), "button")
+class TakeStep:
+    """The last step of the way."""
+
+    def __init__(self) -> None:
+        self._step = Step("Take away", "take-away")
+
+    async def show(self, now: Standing) -> None:
+        """What can be had."""
+        ready = bool(now.outcome and now.outcome.download)
+        said = "The model and the labels are ready." if ready else "The model, to use anywhere, and your labels."
+        when: When = "done" if ready else "later"
+        await self._step.show(when, said, (ready, bool(now.labels)), lambda: self._draw(now, ready=ready))
+
+    async def _draw(self, now: Standing, *, ready: bool) -> None:
+        if ready or now.labels:
+            with box(classes="row"):
+                kind = "button main" if ready else "button"
+                link(
+                    "Take it away, or try it" if ready else "Take the labels away",
+                    path("projects", now.project.id, "takeaway"),
+                    kind,
+                )
+
+
+async def _nothing() -> None:
+    pass
 
 
 def _models(models: Sequence[Bundle], tests: Mapping[str, tuple[str, float]]) -> None:
     if not models:
-        words("None yet. Training takes labels of a few images of each class.", "p", "soft")
         return
     with table(["Model", "Tells apart", "Right in its test", "Made"], "stacked"):
         for model in models:

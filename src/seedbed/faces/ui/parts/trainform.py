@@ -1,6 +1,6 @@
 """Start a training: one button, and a fold with everything for those who know what they want."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,21 +78,26 @@ class Field:
 class TrainForm:
     """The form; `build` puts it on the page."""
 
-    def __init__(self, visit: Visit, task: Task) -> None:
+    def __init__(
+        self, visit: Visit, task: Task, started: Callable[[], Awaitable[None]] | None = None, *, again: bool = False
+    ) -> None:
         self._visit = visit
         self._task = task
+        self._started = started  # where the page stays: what follows there; else the training's own page is opened
+        self._again = again
         self._fields: dict[str, Field] = {}
         self._starting = False
         self._defaults = visit.platform.models.training_defaults()
 
     def build(self) -> None:
-        """A sentence, the button, the fold."""
-        with card("Train", "train"):
+        """A sentence, the button, the fold; a card of its own where the page is not the project's."""
+        with box(classes="stack train") if self._started else card("Train", "train"):
             words(_what_happens(self._task), "p", "soft")
             self._note = words("", "p", "note bad", role="alert")
             self._note.set_visibility(False)
             with box(classes="row"):
-                self._button = button(f"Train with {say.plural(self._task.labels, 'label')}", self._start, "main")
+                train = "Train again with" if self._again else "Train with"
+                self._button = button(f"{train} {say.plural(self._task.labels, 'label')}", self._start, "main")
             with box("details", "fold") as self._fold:
                 words("Advanced", "summary")
                 with box(classes="stack"):
@@ -152,6 +157,8 @@ class TrainForm:
             self._starting = False
         if wrong:
             self._tell(wrong)
+        elif self._started:
+            await self._started()
         else:
             ui.navigate.to(path("jobs", next(job.id for job in jobs if job.step == "train")))
 
@@ -185,9 +192,11 @@ class TrainForm:
         apart = {name: self._fields[name].value() for name in _APART}
         gpus, task = apart.pop("gpus"), self._task
         resources = Resources(cpus=0, memory=0, gpus=gpus) if gpus else None
-        return self._visit.platform.models.train(
-            task.data, project=task.project, params=params, resources=resources, by=by, **apart
-        )
+        platform = self._visit.platform
+        if task.project:
+            begun = platform.trainings.start(task.project, params=params, resources=resources, by=by, **apart)
+            return list((begun.jobs or {}).values())
+        return platform.models.train(task.data, params=params, resources=resources, by=by, **apart)
 
     def _tell(self, wrong: Mapping[str, str]) -> None:
         for name, field in self._fields.items():

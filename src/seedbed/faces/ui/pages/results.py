@@ -1,0 +1,163 @@
+"""What came of a project's training: how good it is in words, what is mistaken for what, and where to go on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nicegui import ui
+from nicegui.element import Element
+
+from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.projects.projects import Project
+from seedbed.base.errors import SeedbedError
+from seedbed.faces.ui import results as told
+from seedbed.faces.ui import theme
+from seedbed.faces.ui import words as say
+from seedbed.faces.ui.elements import box, card, empty, link, path, table, words
+from seedbed.faces.ui.layout import frame
+from seedbed.faces.ui.pages.review import doubts
+from seedbed.faces.ui.parts import thumbs
+from seedbed.faces.ui.parts.matrix import matrix
+from seedbed.faces.ui.site import Visit, page
+from seedbed.flows.platform import Platform
+from seedbed.flows.usecases.outcomes import Called, Outcome, confused, least_certain
+
+_IMAGES, _UNSURE = 60, 12
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that the page says, looked up at once."""
+
+    project: Project
+    outcome: Outcome | None
+    facts: Mapping[str, Any]
+    called: Sequence[Called]
+    unsure: Sequence[Called]
+
+
+@page("/projects/{ref}/results", role=Role.VIEWER)
+async def results(visit: Visit, ref: str, true: str = "", called: str = "") -> None:
+    """`?true=` and `?called=` show the images of one square of the table."""
+    found = await visit.ask(lambda *, by: _look(visit.platform, ref, by))
+    home = path("projects", found.project.id)
+    ui.add_head_html(theme.way_head())
+    with frame(visit, "Results", crumbs=[("Home", "/"), (found.project.name, home)]) as lead:
+        if found.outcome is None or not found.facts:
+            lead.set_text("Nothing has been tested yet.")
+            with empty("sprout", "Train first", "Then this page says how good it is, and where it is wrong."):
+                link("Back to the project", home, "button main")
+            return
+        lead.set_text(told.accuracy_in_words(found.facts).replace("the model", "it"))
+        _mistaken(found, true, called)
+        _one_more_round(visit, found)
+        _classes(found.facts)
+        _more(found)
+
+
+def _look(platform: Platform, ref: str, by: Identity) -> Results:
+    project = platform.projects.get(ref, by=by)
+    outcome = platform.outcomes.of(project.id, by=by)
+    if outcome is None or outcome.report is None:
+        return Results(project, outcome, {}, (), ())
+    facts = told.report_of(platform, outcome.report, by)
+    called = platform.outcomes.called(outcome, by=by)
+    labelled = platform.projects.labels(project.id, by=by)
+    return Results(project, outcome, facts, called, least_certain(called, labelled, _UNSURE))
+
+
+async def _slips(visit: Visit, project: str, place: Element) -> None:
+    """Labels that may be wrong come first; where nobody can say, nothing is said."""
+    try:
+        found = len(await visit.ask(lambda *, by: doubts(visit.platform, project, by)))
+    except SeedbedError:
+        return
+    if found:
+        with place:
+            what = "1 label looks like a slip" if found == 1 else f"{found} labels look like slips"
+            words(f"First, {what}: alike images are called otherwise.", "p")
+            with box(classes="row"):
+                link(f"Review {say.plural(found, 'label')}", path("projects", project, "review"), "button")
+
+
+def _mistaken(found: Results, true: str, called: str) -> None:
+    """The table with a link in each square, and the images of the chosen one."""
+    with card("What is taken for what", aside="a click on a number shows the images"):
+        words(told.mistakes_in_words(found.facts), "p")
+        here = path("projects", found.project.id, "results")
+        matrix(found.facts, here, (true, called))
+        if true and called:
+            _chosen(found, true, called)
+
+
+def _chosen(found: Results, true: str, called: str) -> None:
+    images = confused(found.called, true, called)
+    what = f"{say.plural(len(images), 'image')} of {true}"
+    with box("section", "stack", id="chosen"):
+        words(f"{what}, rightly named" if true == called else f"{what} that it calls {called}", "h3")
+        if not images:
+            words("None; or they are no longer here.", "p", "soft")
+            return
+        data = found.outcome.data if found.outcome else ""
+        shown = [
+            thumbs.Thumb(thumbs.address(data, one.index), one.file, f"{say.percent(round(one.sure, 2))} sure")
+            for one in images[:_IMAGES]
+        ]
+        thumbs.grid(shown, "roomy")
+        if len(images) > _IMAGES:
+            words(f"The {_IMAGES} that it is surest of.", "p", "soft")
+        with box(classes="row"):
+            numbers = ",".join(str(one.index) for one in images[:_IMAGES])
+            if found.outcome and found.outcome.data == found.project.data:
+                href = path("projects", found.project.id, "label", show=f"images:{numbers}")
+                link("Look at their labels", href, "button")
+
+
+def _one_more_round(visit: Visit, found: Results) -> None:
+    """What helps most now, each one click away."""
+    project = found.project.id
+    with card("One more round"):
+        if visit.by.may(Role.LABELLER, project):
+            place = box(classes="stack")
+            ui.timer(0.05, lambda: _slips(visit, project, place), once=True)  # that takes a moment: the page is there
+        if not found.unsure:
+            words("Every image has a label.", "p", "soft")
+            return
+        words(
+            "These images without a label are the ones that it is least sure of. A name for them teaches it most.", "p"
+        )
+        data = found.outcome.data if found.outcome else ""
+        thumbs.grid(
+            [
+                thumbs.Thumb(
+                    thumbs.address(data, one.index), f"{one.called}?", f"{say.percent(round(one.sure, 2))} sure"
+                )
+                for one in found.unsure
+            ]
+        )
+        with box(classes="row"):
+            link("Label these next", path("projects", project, "label", show="unsure"), "button main big")
+
+
+def _classes(facts: Mapping[str, Any]) -> None:
+    with card("Class by class"):
+        words(
+            "Found: of the images that show it, how many were noticed. Right when said: of those that it calls so, how "
+            "many are.",
+            "p",
+            "soft",
+        )
+        with table(["Class", "Test images", "Found", "Right when said"], "scores"):
+            for one in facts["classes"]:
+                with box("tr"):
+                    words(str(one["name"]), "td")
+                    words(f"{one['count']:,}", "td", "number")
+                    for score in ("recall", "precision"):
+                        words(say.percent(round(float(one[score]), 3)), "td", "number")
+
+
+def _more(found: Results) -> None:
+    with box(classes="row"):
+        link("Take it away, or try it", path("projects", found.project.id, "takeaway"), "button")
+        if found.outcome and found.outcome.report:
+            link("The whole report", path("bundles", found.outcome.report.uuid), "button")

@@ -1,0 +1,144 @@
+"""What a person takes away from a project: the model, the labels; and a place to try the model on other images."""
+
+from collections.abc import Mapping
+
+from nicegui import ui
+
+from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.store.bundle import Bundle
+from seedbed.base.resources import show_size
+from seedbed.faces.ui import theme
+from seedbed.faces.ui.elements import box, card, empty, link, path, words
+from seedbed.faces.ui.layout import frame
+from seedbed.faces.ui.parts.dropzone import dropzone
+from seedbed.faces.ui.results import scalar
+from seedbed.faces.ui.site import Visit, page
+from seedbed.faces.ui.words import percent, plural
+from seedbed.flows.edge import EDGE_FILE
+from seedbed.flows.platform import Platform
+from seedbed.flows.usecases.outcomes import Outcome
+
+_FORMATS = {
+    "label-studio": "Label Studio",
+    "coco": "COCO",
+    "yolo": "YOLO",
+    "huggingface": "Hugging Face",
+    "folders": "Class folders",
+}
+
+
+@page("/projects/{ref}/takeaway", role=Role.VIEWER)
+async def takeaway(visit: Visit, ref: str) -> None:
+    """Downloads, and a place to try it."""
+    project = await visit.ask(visit.platform.projects.get, ref)
+    outcome = await visit.ask(visit.platform.outcomes.of, project.id)
+    labels = await visit.ask(lambda *, by: _labels(visit.platform, project.id, by))
+    ui.add_head_html(theme.way_head())
+    home = path("projects", project.id)
+    with frame(visit, "Take away", crumbs=[("Home", "/"), (project.name, home)]) as lead:
+        lead.set_text(_answer(outcome, labels))
+        if not labels and outcome is None:
+            with empty("sprout", "Nothing to take away yet", "Label a few images and train; then it is all here."):
+                link("Back to the project", home, "button main")
+            return
+        if outcome is not None and visit.by.may(Role.LABELLER, project.id):
+            _try(project.id, project.data)
+        if outcome is not None:
+            _model(outcome)
+        _names(project.id, labels, outcome)
+
+
+def _labels(platform: Platform, project: str, by: Identity) -> int:
+    return sum(platform.projects.counts(project, by=by).values())
+
+
+def _answer(outcome: Outcome | None, labels: int) -> str:
+    have = f"your {plural(labels, 'label')}"
+    if outcome is None:
+        return f"There is no model yet; {have} can be taken away."
+    right = scalar(outcome.report, "accuracy") if outcome.report else None
+    good = f", right on {percent(round(float(right), 3))} of images that it had not seen" if right is not None else ""
+    return f"Here are the model{good}, and {have}."
+
+
+def _try(project: str, data: str) -> None:
+    with card("Try it on other images", aside="they are not kept"):
+        dropzone(
+            "Drag images here that it has never seen, one or a few.",
+            folder=False,
+            accept="image/*",
+            project=project,
+            id="try",
+            files="Choose images…",
+            data_try=project,
+            data_data=data,
+        )
+        box(classes="answers", id="answers", role="status", aria_live="polite")
+
+
+def _model(outcome: Outcome) -> None:
+    files = _files(outcome.download)
+    with card("The model"):
+        if not files:
+            words("It is being packed; this page will have it in a moment.", "p", "soft")
+            return
+        with box(classes="takes"):
+            _take(
+                "For a device or another computer",
+                "A folder that runs with one command: python3 predict.py PHOTOS. It needs Python, and no network.",
+                {"Download the folder": files.get(EDGE_FILE)},
+            )
+            _take(
+                "For other programs",
+                "ONNX takes raw pixels and is understood nearly everywhere; model.json says what it tells apart.",
+                {"ONNX": files.get("model.onnx"), "model.json": files.get("model.json")},
+            )
+            _take(
+                "To go on training elsewhere",
+                "The weights alone, as safetensors or for PyTorch; README.txt has the code for each.",
+                {
+                    "safetensors": files.get("model.safetensors"),
+                    "PyTorch": files.get("model.pt"),
+                    "README": files.get("README.txt"),
+                },
+            )
+
+
+def _take(title: str, about: str, files: Mapping[str, tuple[str, int] | None]) -> None:
+    with box("section", "take"):
+        words(title, "h3")
+        words(about, "p")
+        with box(classes="row"):
+            for name, found in files.items():
+                if found:
+                    href, size = found
+                    link(f"{name} ({show_size(size)})", href, "button", download="")
+
+
+def _files(download: Bundle | None) -> dict[str, tuple[str, int]]:
+    """Name to address and size."""
+    if download is None:
+        return {}
+    return {
+        file.name: (path("api", "v1", "bundles", download.uuid, "files", "files", str(index)), file.size)
+        for index, file in enumerate(download.arrays["files"].files)
+    }
+
+
+def _names(project: str, labels: int, outcome: Outcome | None) -> None:
+    with card("Names of images"), box(classes="takes"):
+        with box("section", "take"):
+            words("What people said", "h3")
+            words(f"{plural(labels, 'label')}, for a spreadsheet or for another tool.", "p")
+            with box(classes="row"):
+                export = ("api", "v1", "projects", project, "labels", "export")
+                link("Table (CSV)", path(*export, format="csv"), "button main", download="")
+                for name, title in _FORMATS.items():
+                    link(title, path(*export, format=name), "button", download="")
+        if outcome and outcome.predictions:
+            with box("section", "take"):
+                words("What the model says of every image", "h3")
+                words("A table with how sure it is of each.", "p")
+                with box(classes="row"):
+                    href = path("api", "v1", "bundles", outcome.predictions.uuid, "files", "predictions", "0")
+                    link("Table (CSV)", href, "button", download="")

@@ -1,0 +1,117 @@
+"""The images of a project: whether they are in, what is odd about them, and a place to bring more."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nicegui import ui
+
+from seedbed.assets.access.roles import Identity, Role
+from seedbed.faces.api.paths import upload_path
+from seedbed.faces.ui import words as say
+from seedbed.faces.ui.elements import Progress, box, link, markup, path, words
+from seedbed.faces.ui.parts import thumbs
+from seedbed.faces.ui.parts.dropzone import IMAGES, Uploaded, dropzone
+from seedbed.faces.ui.parts.step import Step, When
+from seedbed.faces.ui.site import Visit
+from seedbed.faces.ui.telling import telling
+from seedbed.faces.ui.way import Standing, grouping_in_words, images_in_words
+
+_SHELF, _OFFENDERS = 12, 24
+
+
+class ImageStep:
+    """The first step of the way."""
+
+    def __init__(self, visit: Visit, project: str) -> None:
+        self._visit = visit
+        self._project = project
+        self._step = Step("Images", "images")
+        self._bar: Progress | None = None
+        self._groups: Progress | None = None
+
+    async def show(self, now: Standing) -> None:
+        """Bring it up to date; bars move in place, so that an upload on its way is not drawn over."""
+        coming = now.coming is not None and not now.coming.state.ended
+        when: When = "done" if now.data is not None and not now.coming else "now"
+        known = (now.data.uuid if now.data else "", now.coming.id if now.coming else "", coming)
+        await self._step.show(when, images_in_words(now), known, lambda: self._draw(now, coming=coming))
+        if self._bar and now.coming:
+            self._bar.move(say.share_of(now.coming))
+        if self._groups:
+            said, going = grouping_in_words(now), now.alike.stage in ("waiting", "running")
+            self._said.set_text(said)
+            self._said.set_visibility(bool(said))
+            self._groups.element.set_visibility(going)
+            if going:
+                self._groups.move(now.alike.done or None)
+
+    async def _draw(self, now: Standing, *, coming: bool) -> None:
+        self._bar = Progress(None, "Checking the images") if coming else None
+        self._groups = None
+        if now.data is not None:
+            _shelf(now.data.uuid, now.images)
+            await self._findings(now.data.uuid)
+            self._said = words("", "p", "soft", id="grouping")
+            self._groups = Progress(None, "Putting alike images together")
+        if self._visit.by.may(Role.TRAINER, self._project) and not coming:
+            self._more(now)
+
+    async def _findings(self, uuid: str) -> None:
+        """Each finding in words; behind a click the images that it is about."""
+        summary = await self._visit.ask(self._visit.platform.data.show, uuid)
+        found: Sequence[Mapping[str, Any]] = summary["findings"]
+        if not found:
+            return
+        rows = await self._visit.ask(_rows, self._visit, uuid)
+        with box(classes="findings"):
+            for one in found:
+                with box("details", str(one["severity"])):
+                    words(one["sentence"], "summary")
+                    _offenders(uuid, one, rows)
+
+    def _more(self, now: Standing) -> None:
+        text = "Drag more images here to add them." if now.data else "Drag a folder of images here, or an archive."
+        place = dropzone(text, self._heard, accept=IMAGES, project=self._project, id="more-images")
+        if now.data:
+            place.classes("small")
+            with box(classes="row"):
+                link("All images", path("data", now.data.uuid))
+
+    async def _heard(self, arrived: Uploaded) -> None:
+        with telling():
+            await self._visit.ask(self._add, arrived)
+
+    def _add(self, arrived: Uploaded, *, by: Identity) -> None:
+        platform = self._visit.platform
+        project = platform.projects.get(self._project, by=by)
+        source = upload_path(platform.settings, arrived.upload)
+        platform.data.add(source, name=project.name, project=project.id, to=project.data, by=by)
+
+
+def _rows(visit: Visit, uuid: str, *, by: Identity) -> dict[str, int]:
+    """File to the number of its image, for every name that an image goes by."""
+    found: dict[str, int] = {}
+    for record in visit.platform.data.records(uuid, limit=1_000_000, by=by):
+        for file in (record["file"], *record.get("also", ())):
+            found[str(file)] = int(record["index"])
+    return found
+
+
+def _shelf(uuid: str, images: int) -> None:
+    stride = max(images // _SHELF, 1)
+    shown = "".join(
+        f'<img src="{markup(thumbs.address(uuid, index, 128))}" alt="" loading="lazy">'
+        for index in range(0, images, stride)[:_SHELF]
+    )
+    ui.html(shown, sanitize=True).classes("shelf")
+
+
+def _offenders(uuid: str, finding: Mapping[str, Any], rows: Mapping[str, int]) -> None:
+    files = [str(file) for group in finding.get("groups", ()) for file in group]
+    kept = [file for file in files if file in rows][:_OFFENDERS]
+    if kept:
+        thumbs.grid([thumbs.Thumb(thumbs.address(uuid, rows[file]), file) for file in kept])
+    gone = [file for file in files if file not in rows]
+    if gone:
+        more = f" and {len(gone) - 12:,} more" if len(gone) > 12 else ""
+        words(f"Left out: {', '.join(gone[:12])}{more}.", "p", "soft small wrap")

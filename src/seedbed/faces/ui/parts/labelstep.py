@@ -1,0 +1,115 @@
+"""The labels of a project: how many of each class, what is missing, and the way to label."""
+
+from seedbed.assets.access.roles import Identity, Role
+from seedbed.faces.api.paths import drop_upload, upload_path
+from seedbed.faces.ui import words as say
+from seedbed.faces.ui.elements import box, button, link, path, words
+from seedbed.faces.ui.parts.dropzone import LABELS, Uploaded, dropzone
+from seedbed.faces.ui.parts.step import Step, When
+from seedbed.faces.ui.results import texts
+from seedbed.faces.ui.site import Visit
+from seedbed.faces.ui.telling import say_so, telling
+from seedbed.faces.ui.way import Standing, labels_in_words
+from seedbed.flows.platform import Platform
+
+
+class LabelStep:
+    """The second step of the way."""
+
+    def __init__(self, visit: Visit, project: str, waiting: str) -> None:
+        self._visit = visit
+        self._project = project
+        self._waiting = waiting  # an upload with labels, which can be read once the images are in
+        self._step = Step("Labels", "labels-step")
+        self._counted: object = None
+
+    async def show(self, now: Standing) -> None:
+        """Bring it up to date."""
+        if now.data is None:
+            await self._step.show("later", "As soon as the images are in.", None, self._nothing)
+            return
+        if self._waiting:
+            upload, self._waiting = self._waiting, ""
+            await self._take(upload)
+        when: When = "now" if now.missing and now.outcome is None else "done" if now.labels else "now"
+        said = labels_in_words(now) if now.labels else "None yet. A few of each class are enough to begin with."
+        known = (bool(now.labels), bool(now.missing), now.project.settings.goal)
+        await self._step.show(when, said, known, lambda: self._draw(now))
+        counted = (tuple(now.classes), tuple(now.counts.items()), known)
+        if counted != self._counted:  # beside the rest: labels come often, and must not close what somebody has open
+            self._counted = counted
+            self._tally.clear()
+            with self._tally:
+                tally(now)
+
+    async def _nothing(self) -> None:
+        if self._waiting:
+            words("Your list of labels waits for them.", "p", "soft")
+
+    async def _draw(self, now: Standing) -> None:
+        self._tally = box(classes="stack")
+        may = self._visit.by.may(Role.TRAINER, self._project)
+        if may and not now.labels and now.data and texts(now.data, "classes"):
+            words("The folders of your images have names. If they say what is on the images, take them as labels.", "p")
+            with box(classes="row"):
+                button("Take the names of the folders as labels", self._take_folders)
+        with box(classes="row"):
+            begin = "Go on labelling" if now.labels else "Begin to label"
+            link(begin, path("projects", now.project.id, "label"), "button main big")
+            if now.missing:
+                href = path("projects", now.project.id, "label", mode="rounds")
+                link(f"Class by class, {now.project.settings.goal} of each", href, "button")
+        with box("details", "fold"):
+            words("Labels that you have already, and taking labels out", "summary")
+            with box(classes="stack"):
+                if may:
+                    self._more()
+                with box(classes="row"):
+                    href = path("api", "v1", "projects", now.project.id, "labels", "export", format="csv")
+                    link("Download the labels as a table (CSV)", href, download="")
+
+    def _more(self) -> None:
+        text = "Drag a file of labels here: CSV, Label Studio, COCO, YOLO."
+        place = dropzone(text, self._heard, folder=False, accept=LABELS, project=self._project, id="more-labels")
+        place.classes("small")
+
+    async def _take_folders(self) -> None:
+        with telling():
+            found = await self._visit.ask(self._visit.platform.projects.import_labels, self._project, format="data")
+            say_so(f"{say.plural(found.count, 'label was', 'labels were')} brought in.")
+
+    async def _heard(self, arrived: Uploaded) -> None:
+        await self._take(arrived.upload)
+
+    async def _take(self, upload: str) -> None:
+        with telling():
+            count = await take_labels(self._visit, self._project, upload)
+            say_so(f"{say.plural(count, 'label was', 'labels were')} brought in.")
+
+
+async def take_labels(visit: Visit, project: str, upload: str) -> int:
+    """Bring the labels of an upload in; how many were new."""
+    return await visit.ask(lambda *, by: _take(visit.platform, project, upload, by))
+
+
+def _take(platform: Platform, project: str, upload: str, by: Identity) -> int:
+    path = upload_path(platform.settings, upload)
+    count = platform.projects.import_labels(project, path, by=by).count
+    drop_upload(platform.settings, upload)
+    return count
+
+
+def tally(now: Standing) -> None:
+    """A bar per class in its colour, full when it has its number."""
+    goal = now.project.settings.goal
+    if not now.classes:
+        words("There are no classes yet: they can be named while labelling.", "p", "soft")
+        return
+    with box("dl", "tally", aria_label="Labels per class"):
+        for one in now.classes:
+            count = now.counts.get(one.name, 0)
+            box("dd", "dot", aria_hidden="true").style(f"background: {one.colour}")
+            words(one.name, "dt")
+            with box("dd"), box(classes="bar", aria_hidden="true"):
+                box().style(f"width: {min(100.0, 100 * count / goal):.1f}%; background: {one.colour}")
+            words(f"{count:,}" if one.other else f"{count:,} of {goal}", "dd", "n")

@@ -1,0 +1,279 @@
+"""The way through a project in a real browser: a new one from a folder, its steps, training, results, taking away."""
+
+import csv
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from seedbed.assets.access.roles import SOLO
+from seedbed.assets.data.synthetic import write_leaves
+from seedbed.assets.projects.classes import Kind
+from seedbed.assets.projects.labels import LabelEvent
+from seedbed.base.ids import new_id
+from seedbed.base.resources import Resources
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.spec import JobSpec
+from seedbed.runtime.jobs.states import State
+from tests.faces.ui.conftest import TOKEN, Served
+from tests.faces.ui.content import ended
+from tests.faces.ui.outcome import publish_outcome
+from tests.faces.ui.test_pages import PHONE, Watched, alive, entered
+
+PER_CLASS, LABELS = 5, 3
+SERIOUS = ("serious", "critical")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A server with one project whose training is over, and the folder of its leaves."""
+
+    served: Served
+    leaves: Path
+    project: str
+    data: str
+
+    def at(self, *parts: str) -> str:
+        """An address of the project."""
+        return "/".join((f"{self.served.url}/projects/{self.project}", *parts))
+
+
+@pytest.fixture(scope="module")
+def place(serve: Callable[[str], Served], tmp_path_factory: pytest.TempPathFactory) -> Place:
+    served = serve(TOKEN)
+    leaves = tmp_path_factory.mktemp("drawn") / "leaves"
+    truth = _truth(write_leaves(leaves, PER_CLASS, seed=11, size=48))
+    shutil.copy(min(leaves.glob("*.jpg")), leaves / "the-same-again.jpg")
+    (leaves / "broken.jpg").write_bytes(b"no image")
+    platform, quiet = served.platform, {"grouping": False, "goal": 4}
+    project = platform.projects.create("Leaf health", classes=sorted(set(truth.values())), settings=quiet, by=SOLO)
+    job = ended(platform, platform.data.add(leaves, name="leaves", project=project.id, size=32, by=SOLO))
+    assert job.state is State.DONE, job.reason
+    platform.projects.set_data(project.id, job.outputs["data"], by=SOLO)
+    _label(served, project.id, truth)
+    publish_outcome(platform, tmp_path_factory.mktemp("out"), project.id, job.outputs["data"], truth)
+    return Place(served, leaves, project.id, job.outputs["data"])
+
+
+@pytest.fixture(scope="module")
+def watched(browser: Browser, place: Place) -> Iterator[Watched]:
+    context = entered(browser, place.served)
+    yield Watched(context.new_page())
+    context.close()
+
+
+@pytest.fixture
+def whole_machine(place: Place) -> Iterator[Job]:
+    """Work of somebody else that leaves no room, so that a training waits and nothing is computed."""
+    params = {"steps": 5000, "seconds_per_step": 0.2, "tag": new_id()}
+    room = Resources(cpus=2, memory=128 << 20)
+    spec = JobSpec("sleep-and-count", params, name="another piece of work", resources=room, grace=0.1)
+    job = place.served.platform.jobs.submit(JobSpec.from_json({**spec.to_json(), "cls": "te"}), by=SOLO)
+    yield job
+    place.served.platform.jobs.cancel(job.id, by=SOLO)
+    ended(place.served.platform, job)
+
+
+def _truth(path: Path) -> dict[str, str]:
+    with path.open(newline="") as file:
+        return {row["file"]: row["class"] for row in csv.DictReader(file)}
+
+
+def _label(served: Served, project: str, truth: dict[str, str]) -> None:
+    for klass in sorted(set(truth.values())):
+        files = [file for file, its in truth.items() if its == klass][:LABELS]
+        served.platform.projects.add_labels(project, [LabelEvent(new_id(), f, klass, "") for f in files], by=SOLO)
+
+
+def step(page: Page, name: str) -> str:
+    """The sentence of a step."""
+    return page.locator(f"#{name} .say").inner_text()
+
+
+def test_a_project_is_made_from_a_folder_with_classes_colours_and_keys(watched: Watched, place: Place):
+    page = watched.go(f"{place.served.url}/new")
+    page.get_by_role("button", name="Make the project").click()
+    expect(page.get_by_role("alert").filter(has_text="Give the project a name")).to_contain_text("Drop a folder")
+    page.locator("#images input[data-part=folder]").set_input_files(place.leaves)
+    expect(page.locator("#images .drop-said")).to_contain_text("32 files are here")
+    expect(page.get_by_label("Name of the project")).to_have_value("leaves")
+    page.get_by_label("Name of the project").fill("Bean leaves")
+    for number, name in enumerate(("healthy", "rust"), 1):
+        page.get_by_label(f"Name of class {number}").fill(name)
+    page.get_by_label("Key of class 2").fill("r")
+    page.get_by_label("Leave out class 3").click()
+    page.get_by_text("Also a class for everything else").click()
+    page.get_by_text("Advanced settings").click()
+    page.get_by_text("Put alike images together").click()
+    page.get_by_label("Labels of each class").fill("7")
+    page.get_by_role("button", name="Make the project").click()
+    page.wait_for_url("**/projects/*")
+    alive(page)
+    expect(page.locator("#images .say")).to_contain_text("30 images are in; 2 things to look at", timeout=60_000)
+    made = place.served.platform.projects.get("Bean leaves", by=SOLO)
+    assert (made.settings.goal, made.settings.grouping, made.kind) == (7, False, Kind.CLASSES)
+    classes = place.served.platform.projects.classes(made.id, by=SOLO)
+    assert [(one.name, one.key, one.other) for one in classes] == [
+        ("healthy", "1", False),
+        ("rust", "r", False),
+        ("other", "0", True),
+    ]
+    assert classes[0].colour == "#0072b2"
+    expect(page.get_by_role("link", name="Begin to label")).to_be_visible()
+    assert watched.wrong == []
+
+
+def test_files_that_are_dropped_and_bins_of_a_percentage_make_a_project_too(watched: Watched, place: Place):
+    page = watched.go(f"{place.served.url}/new")
+    page.get_by_label("Name of the project").fill("Leaf area")
+    page.evaluate(
+        """async () => {
+          const transfer = new DataTransfer();
+          for (const name of ["a", "b"]) {
+            const canvas = new OffscreenCanvas(48, 48), paint = canvas.getContext("2d");
+            paint.fillStyle = name === "a" ? "green" : "brown"; paint.fillRect(0, 0, 48, 48);
+            transfer.items.add(new File([await canvas.convertToBlob({ type: "image/png" })], `${name}.png`));
+          }
+          const drop = new DragEvent("drop", { bubbles: true, dataTransfer: transfer });
+          document.querySelector("#images").dispatchEvent(drop);
+        }"""
+    )
+    expect(page.locator("#images .drop-said")).to_contain_text("2 files are here")
+    page.get_by_role("button", name="How much").click()
+    page.get_by_label("Where one ends").fill("0, 10, 100")
+    page.get_by_label("Where one ends").press("Enter")
+    expect(page.get_by_label("Name of class 3")).to_have_count(0)
+    page.get_by_text("Advanced settings").click()
+    page.get_by_text("Put alike images together").click()
+    page.get_by_role("button", name="Make the project").click()
+    page.wait_for_url("**/projects/*")
+    alive(page)
+    expect(page.locator("#images .say")).to_contain_text("2 images are in", timeout=60_000)
+    made = place.served.platform.projects.get("Leaf area", by=SOLO)
+    classes = place.served.platform.projects.classes(made.id, by=SOLO)
+    assert made.kind is Kind.BINS
+    assert [(one.name, one.value) for one in classes] == [("0-10 %", 5.0), ("10-100 %", 55.0)]
+    assert watched.wrong == []
+
+
+def test_the_steps_say_where_the_project_stands_and_findings_show_their_images(watched: Watched, place: Place):
+    page = watched.go(place.at())
+    expect(page.locator(".lead")).to_contain_text("of the images that it had not seen correctly. 18 labels so far")
+    assert step(page, "images") == "30 images are in; 2 things to look at."
+    assert step(page, "labels-step").startswith("18 of 30 images have labels. 6 more are wanted:")
+    assert page.locator("#labels-step .tally dd.n").all_inner_texts() == ["3 of 4"] * 6
+    copies = page.locator("#images details", has_text="copy of another")
+    copies.locator("summary").click()
+    expect(copies.locator("img").first).to_be_visible()
+    page.locator("#images details", has_text="broken.jpg").locator("summary").click()
+    expect(page.get_by_text("Left out: broken.jpg.")).to_be_visible()
+    assert "the-same-again.jpg" in copies.inner_text()
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.set_viewport_size({"width": 1280, "height": 860})
+    assert watched.wrong == []
+
+
+def test_a_training_is_queued_stopped_let_go_on_and_ended_in_plain_words(
+    watched: Watched, place: Place, whole_machine: Job
+):
+    platform, page = place.served.platform, watched.page
+    while platform.jobs.get(whole_machine.id, by=SOLO).state is not State.RUNNING:
+        page.wait_for_timeout(50)
+    watched.go(place.at())
+    page.evaluate("window.same = true")
+    page.get_by_role("button", name="Train again with 18 labels").click()
+    said = page.locator("#training .say")
+    expect(said).to_contain_text("It is queued behind 1 other piece of work")
+    expect(page.locator(".lead")).to_contain_text("It is queued behind")
+    page.get_by_role("button", name="Stop for now").click()
+    expect(said).to_contain_text("It is stopped for now")
+    page.get_by_role("button", name="Go on from here").click()
+    expect(said).to_contain_text("It is queued behind")
+    page.get_by_role("button", name="End it…").click()
+    page.get_by_role("button", name="Keep it").click()
+    assert platform.trainings.of(place.project, by=SOLO).stage == "waiting"
+    page.get_by_role("button", name="End it…").click()
+    page.get_by_role("button", name="End the training").click()
+    expect(said).to_contain_text("It was ended before it was done.")
+    expect(page.get_by_role("button", name="Train again with 18 labels")).to_be_visible()
+    page.locator("#training .q-checkbox").click()
+    page.wait_for_timeout(300)
+    assert platform.projects.get(place.project, by=SOLO).settings.train_by_itself
+    platform.projects.set_settings(place.project, {"train_by_itself": False}, by=SOLO)
+    assert page.evaluate("window.same") is True and watched.wrong == []
+
+
+def test_a_click_in_the_table_of_mistakes_shows_exactly_those_images(watched: Watched, place: Place):
+    page = watched.go(place.at("results"))
+    expect(page.locator(".lead")).to_contain_text("Of 10 images that it had not seen, it names")
+    counts = page.locator(".matrix a.cell").all_inner_texts()
+    assert sum(int(count) for count in counts) == 10
+    for place_of_cell in (0, -1):
+        cell = page.locator(".matrix a.cell").nth(place_of_cell)
+        count, said = int(cell.inner_text()), cell.get_attribute("aria-label") or ""
+        cell.click()
+        alive(page)
+        expect(page.locator("#chosen h3")).to_contain_text(said.partition(",")[0])
+        expect(page.locator("#chosen figure")).to_have_count(count)
+    expect(page.get_by_role("link", name="Label these next")).to_have_attribute(
+        "href", f"/projects/{place.project}/label?show=unsure"
+    )
+    assert watched.wrong == []
+
+
+def test_everything_that_can_be_taken_away_comes_when_it_is_asked_for(watched: Watched, place: Place, tmp_path: Path):
+    page = watched.go(place.at("takeaway"))
+    for name in ("Download the folder", "ONNX", "safetensors"):
+        with page.expect_download() as waiting:
+            page.get_by_role("link", name=name).first.click()
+        waiting.value.save_as(tmp_path / "file")
+        assert (tmp_path / "file").stat().st_size > 0
+    with page.expect_download() as waiting:
+        page.locator(".take", has_text="What people said").get_by_role("link", name="Table (CSV)").click()
+    waiting.value.save_as(tmp_path / "labels.csv")
+    assert len((tmp_path / "labels.csv").read_text().splitlines()) == 19
+    assert watched.wrong == []
+
+
+def test_a_project_without_anything_says_what_to_do_next(watched: Watched, place: Place):
+    made = place.served.platform.projects.create("Empty", settings={"grouping": False}, by=SOLO)
+    for path in ("results", "takeaway"):
+        page = watched.go(f"{place.served.url}/projects/{made.id}/{path}")
+        expect(page.get_by_role("link", name="Back to the project")).to_be_visible()
+    page = watched.go(f"{place.served.url}/projects/{made.id}/review")
+    expect(page.locator(".lead")).to_contain_text("has no images yet")
+    watched.go(f"{place.served.url}/projects/{made.id}")
+    expect(page.locator(".lead")).to_have_text("It begins with the images: drop a folder of them below.")
+
+
+@pytest.mark.parametrize("path", ["/new", "/projects/{}", "/projects/{}/results", "/projects/{}/takeaway"])
+def test_people_who_cannot_see_or_point_can_use_the_page(watched: Watched, place: Place, path: str):
+    page = watched.go(place.served.url + path.format(place.project))
+    found = Axe().run(page).response["violations"]
+    bad = {one["id"]: [node["html"][:200] for node in one["nodes"]] for one in found if one["impact"] in SERIOUS}
+    assert bad == {}
+
+
+def test_names_of_classes_never_become_markup_on_these_pages(watched: Watched, place: Place, tmp_path: Path):
+    platform, evil = place.served.platform, "<img src=x onerror=window.hacked=1>"
+    for number, colour in enumerate(("red", "blue")):
+        (tmp_path / evil).mkdir(exist_ok=True)
+        Image.new("RGB", (40, 40), colour).save(tmp_path / evil / f"<b>{number}.png")
+    project = platform.projects.create("<i>slanted", classes=[evil, "b"], settings={"grouping": False}, by=SOLO)
+    job = ended(platform, platform.data.add(tmp_path, name="evil", project=project.id, size=32, by=SOLO))
+    platform.projects.set_data(project.id, job.outputs["data"], by=SOLO)
+    records = platform.data.records(job.outputs["data"], by=SOLO)
+    truth = {record["file"]: name for record, name in zip(records, (evil, "b"), strict=True)}
+    publish_outcome(platform, tmp_path / "out", project.id, job.outputs["data"], truth)
+    for path in ("", "/results", f"/results?true={evil}&called={evil}", "/takeaway"):
+        page = watched.go(f"{place.served.url}/projects/{project.id}{path}")
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("#main img[src='x']").count() == 0
+    assert watched.wrong == []

@@ -1,0 +1,116 @@
+"""A project's training in plain words: by a click, by itself, queued, stopped for now, going on, ended."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from seedbed.assets.access.roles import SOLO
+from seedbed.assets.projects.classes import Class
+from seedbed.assets.projects.labels import LabelEvent
+from seedbed.base.errors import Conflict
+from seedbed.base.ids import new_id
+from seedbed.flows.kinds.labels import read_labels
+from seedbed.flows.platform import Platform
+from seedbed.flows.usecases.by_itself import is_enough
+from seedbed.flows.usecases.trainings import in_words
+from seedbed.runtime.jobs.states import State
+from tests.flows.conftest import count
+
+Label = Callable[[int], int]
+
+
+@pytest.fixture
+def project(platform: Platform, leaves: Path) -> str:
+    """Leaves that are in, without a label yet; nothing schedules from here on."""
+    made = platform.projects.create("Leaf health", classes=["healthy", "rust"], by=SOLO)
+    (done,) = platform.run_until_done([platform.data.add(leaves, name="leaves", project=made.id, size=32, by=SOLO).id])
+    assert done.state is State.DONE
+    for name in {one.name for one in platform.projects.classes(made.id, by=SOLO)} - {"healthy", "rust"}:
+        platform.projects.remove_class(made.id, name, by=SOLO)
+    return made.id
+
+
+@pytest.fixture
+def label(platform: Platform, project: str, truth: Path) -> Label:
+    """Labels so many more images of each class."""
+    known = read_labels(truth)
+    left = {name: [file for file, klass in known.items() if klass == name] for name in ("healthy", "rust")}
+
+    def more(each: int) -> int:
+        events = [LabelEvent(new_id(), files.pop(), name, "") for name, files in left.items() for _ in range(each)]
+        return platform.projects.add_labels(project, events, by=SOLO)
+
+    return more
+
+
+def test_a_training_is_begun_stopped_continued_and_ended_in_plain_words(
+    platform: Platform, project: str, label: Label
+) -> None:
+    trainings = platform.trainings
+    assert trainings.of(project, by=SOLO).sentence == "Nothing has been trained yet."
+    label(4)
+    platform.jobs.submit(count(), by=SOLO)
+    begun = trainings.start(project, params={"steps": 3, "size": 32}, by=SOLO)
+    assert (begun.stage, begun.sentence) == ("waiting", "It is queued behind 1 other piece of work.")
+    assert trainings.labels_used(project) == 8
+    with pytest.raises(Conflict, match="being trained already"):
+        trainings.start(project, by=SOLO)
+    stopped = trainings.stop(project, by=SOLO)
+    assert stopped.stage == "stopped" and "What it has learnt is kept" in stopped.sentence
+    assert all(job.paused for job in (stopped.jobs or {}).values())
+    assert trainings.go_on(project, by=SOLO).stage == "waiting"
+    assert trainings.end(project, by=SOLO).stage == "cancelled"
+    assert trainings.start(project, params={"steps": 3}, by=SOLO).stage == "waiting"
+
+
+def test_training_begins_by_itself_once_every_class_has_its_number_and_again_with_a_quarter_more(
+    platform: Platform, project: str, label: Label
+) -> None:
+    platform.projects.set_settings(project, {"train_by_itself": True, "goal": 2}, by=SOLO)
+    label(1)
+    platform.catch_up()
+    assert platform.trainings.of(project, by=SOLO).stage == "none"
+    label(1)
+    platform.catch_up()
+    first = platform.trainings.of(project, by=SOLO)
+    assert first.stage == "waiting" and first.jobs and first.jobs["train"].owner == SOLO.name
+    label(4)
+    platform.catch_up()  # the first is not over: no second one beside it
+    platform.trainings.end(project, by=SOLO)
+    label(1)
+    platform.catch_up()
+    again = platform.trainings.of(project, by=SOLO)
+    assert again.stage == "waiting" and platform.trainings.labels_used(project) == 14
+
+
+def test_nothing_begins_by_itself_where_nobody_wants_it(platform: Platform, project: str, label: Label) -> None:
+    platform.projects.set_settings(project, {"goal": 1}, by=SOLO)
+    label(3)
+    platform.catch_up()
+    assert platform.trainings.of(project, by=SOLO).stage == "none"
+
+
+def test_labels_are_enough_when_every_class_but_the_one_for_the_rest_is_full() -> None:
+    classes = [Class("a", 0, "", ""), Class("b", 1, "", ""), Class("else", 2, "", "", None, other=True)]
+    assert not is_enough(classes, {"a": 5, "b": 4}, 5, 0)
+    assert is_enough(classes, {"a": 5, "b": 5}, 5, 0)
+    assert not is_enough(classes[:1], {"a": 50}, 5, 0)
+    assert not is_enough(classes, {"a": 10, "b": 10}, 5, 11)  # nine more are too few
+    assert is_enough(classes, {"a": 10, "b": 11}, 5, 11)
+    assert not is_enough(classes, {"a": 60, "b": 64}, 5, 100) and is_enough(classes, {"a": 60, "b": 65}, 5, 100)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (2, "10 seconds"),
+        (44, "40 seconds"),
+        (58, "1 minute"),
+        (350, "6 minutes"),
+        (5340, "89 minutes"),
+        (7300, "2 hours"),
+    ],
+)
+def test_nobody_is_promised_more_than_can_be_known(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words
