@@ -67,17 +67,25 @@ def made_up(
     data = _publish(platform, _data(folder / "data", records), name, project.id, "ingest")
     pixels = _publish(platform, _decoded(folder / "decoded", records, size), f"{name}.decoded", project.id, "ingest",
                       ("data", data.uuid))  # fmt: skip
+    ids = [record.id for record in records]
     if grouped:
-        group(platform, folder, name, project.id, pixels, embeddings_of(count, len(classes), width), len(classes))
+        group(platform, folder, name, project.id, pixels, embeddings_of(count, len(classes), width), ids, len(classes))
     project = platform.projects.set_data(project.id, data.uuid, by=SOLO)
-    return MadeUp(platform, project, [record.id for record in records], classes)
+    return MadeUp(platform, project, ids, classes)
 
 
 def group(
-    platform: Platform, folder: Path, name: str, project: str, pixels: Bundle, rows: NDArray[np.float32], classes: int
+    platform: Platform,
+    folder: Path,
+    name: str,
+    project: str,
+    pixels: Bundle,
+    rows: NDArray[np.float32],
+    ids: Sequence[str],
+    classes: int,
 ) -> None:
     """Put embeddings and groups into the store: group g has the images of class g."""
-    seen = Embeddings.write(folder / "seen", rows, card="efficientnet_lite0.imagenet", size=96)
+    seen = Embeddings.write(folder / "seen", rows, ids, card="efficientnet_lite0.imagenet", size=96)
     embeddings = _publish(platform, seen, f"{name}.embeddings", project, "embed", ("decoded", pixels.uuid))
     groups = (np.arange(len(rows)) % classes).astype(np.int32)
     centres = np.stack([rows[groups == number].mean(axis=0) for number in range(classes)])

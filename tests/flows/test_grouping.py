@@ -4,6 +4,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -17,6 +18,7 @@ from seedbed.base.run import FolderRun, MemoryRun, Stopped
 from seedbed.base.settings import Settings
 from seedbed.flows.kinds.data import Decoded
 from seedbed.flows.kinds.embeddings import Embeddings, Groups
+from seedbed.flows.kinds.models import Weights
 from seedbed.flows.platform import Platform
 from seedbed.flows.steps import STEPS, embed
 from seedbed.flows.usecases.notices import Notice, Notices
@@ -43,9 +45,9 @@ def decoded(leaves: Path, tmp_path_factory: pytest.TempPathFactory) -> Decoded:
     return made
 
 
-def look(decoded: Decoded, run: FolderRun | MemoryRun) -> Embeddings:
+def look(decoded: Decoded, run: FolderRun | MemoryRun, **more: Any) -> Embeddings:
     step = STEPS.get("embed")
-    found: Embeddings = step(decoded, params=step.check_params({"size": 32, "device": "cpu"}), run=run)
+    found: Embeddings = step(decoded, params=step.check_params({"size": 32, "device": "cpu"}), run=run, **more)
     return found
 
 
@@ -76,6 +78,39 @@ def test_looking_goes_on_from_its_last_whole_part(
     resumed = FolderRun(tmp_path / "second", resume=tmp_path / "first" / "checkpoints" / "000000025")
     assert np.allclose(look(decoded, resumed).rows, whole, atol=1e-5)
     assert '"step": 25,' not in (tmp_path / "second" / "metrics.jsonl").read_text(), "the first part is not done twice"
+
+
+def test_images_that_were_looked_at_before_are_not_looked_at_again(decoded: Decoded, tmp_path: Path) -> None:
+    whole = look(decoded, MemoryRun(tmp_path / "whole"))
+    some = [30, 3, 59, 0]
+    marked = whole.rows[some] * -1  # so that it shows which rows were taken over
+    earlier = Embeddings.write(
+        tmp_path / "earlier", marked, [decoded.images[row] for row in some], card=embed.CARD, size=32
+    )
+    run = MemoryRun(tmp_path / "again")
+    seen = look(decoded, run, earlier=earlier)
+    assert run.reports[-1]["total"] == 56
+    rest = [row for row in range(60) if row not in some]
+    assert np.array_equal(seen.rows[some], marked) and np.allclose(seen.rows[rest], whole.rows[rest], atol=1e-5)
+    other = Embeddings.write(tmp_path / "other", marked, [decoded.images[row] for row in some], card="other", size=32)
+    assert np.allclose(look(decoded, MemoryRun(tmp_path / "all"), earlier=other).rows, whole.rows, atol=1e-5)
+    all_known = look(decoded, MemoryRun(tmp_path / "none"), earlier=seen)
+    assert np.array_equal(all_known.rows, seen.rows)
+
+
+def test_a_network_gets_used_to_the_images_and_then_looks_with_those_eyes(decoded: Decoded, tmp_path: Path) -> None:
+    step = STEPS.get("tune")
+    quick = {"size": 32, "steps": 2, "batch": 4, "device": "cpu"}
+    tuned: Weights = step(decoded, params=step.check_params(quick), run=MemoryRun(tmp_path / "tune"))
+    plain, after = (
+        look(decoded, MemoryRun(tmp_path / name), **more) for name, more in (("a", {}), ("b", {"weights": tuned}))
+    )
+    assert after.rows.shape == plain.rows.shape and not np.allclose(after.rows, plain.rows, atol=1e-4)
+    group = STEPS.get("group")
+    made: Groups = group(
+        after, params=group.check_params({"method": "scan", "count": 3, "epochs": 1}), run=MemoryRun(tmp_path / "scan")
+    )
+    assert 1 <= len(made.centres) <= 3 and len(made.groups) == 60
 
 
 def test_who_has_images_grouped_is_told_once_and_in_plain_words(platform: Platform) -> None:

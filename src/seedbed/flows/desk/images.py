@@ -54,7 +54,9 @@ def _seen(asked: Asked, files: Sequence[Mapping[str, str]], limit: int) -> NDArr
         return None
     size = int(asked.question["size"])
     pixels = np.stack([_picture(file["path"], size, limit) for file in files])
-    rows: NDArray[np.float32] = METHODS.get("embed")(pixels, card=asked.question["card"], size=size, device="cpu")
+    tuned = asked.question["weights"]
+    eyes = {"card": asked.question["card"], "size": size, "weights": Path(tuned) if tuned else None}
+    rows: NDArray[np.float32] = METHODS.get("embed")(pixels, device="cpu", **eyes)
     return rows
 
 

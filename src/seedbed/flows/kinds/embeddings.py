@@ -1,5 +1,6 @@
 """Kinds around alike images: what a network sees of each image, and the groups that they fall into."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -8,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.base.errors import Damaged
-from seedbed.flows.kinds.kind import Kind
+from seedbed.flows.kinds.kind import Kind, put
 
-ROWS_FILE = "embeddings.npy"
+ROWS_FILE, IDS_FILE = "embeddings.npy", "ids.txt"
+TUNED_FILE = "tuned.safetensors"  # of weights that were tuned on a user's own images
 GROUPS_FILE, TYPICALITY_FILE, CENTRES_FILE = "groups.npy", "typicality.npy", "centres.npy"
 
 
@@ -22,10 +24,11 @@ class Embeddings(Kind):
     derived = True
 
     @classmethod
-    def write(cls, folder: Path, rows: NDArray[np.float32], *, card: str, size: int) -> Self:
-        """Into a fresh folder, with what is needed to look at other images in the same way."""
+    def write(cls, folder: Path, rows: NDArray[np.float32], images: Sequence[str], *, card: str, size: int) -> Self:
+        """Into a fresh folder, with the images' ids and what is needed to look at others in the same way."""
         (folder / "embeddings").mkdir(parents=True)
         np.save(folder / "embeddings" / ROWS_FILE, np.ascontiguousarray(rows, dtype=np.float32), allow_pickle=False)
+        put(folder / "images" / IDS_FILE, "".join(f"{image}\n" for image in images))
         count, width = rows.shape
         return cls(folder, {"card": (card,), "size": (size,), "count": (count,), "width": (width,)})
 
@@ -33,6 +36,15 @@ class Embeddings(Kind):
     def rows(self) -> NDArray[np.float32]:
         """(images, width), read from disk as it is used."""
         return mapped(self.file("embeddings", ROWS_FILE))
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The id of each row's image."""
+        return tuple(self.file("images", IDS_FILE).read_text().splitlines())
+
+    def same_eyes(self, card: str, size: int) -> bool:
+        """Whether it was made with a card's own weights at that size."""
+        return (self.values["card"], self.values["size"]) == ((card,), (size,))
 
 
 class Groups(Kind):

@@ -13,6 +13,7 @@ STEPS: Registry[Step] = Registry(
         "draw-leaves": "seedbed.flows.steps.draw_leaves:draw_leaves",
         "ingest": "seedbed.flows.steps.ingest:ingest_images",
         "decode": "seedbed.flows.steps.decode:decode_images",
+        "tune": "seedbed.flows.steps.tune:tune_weights",
         "embed": "seedbed.flows.steps.embed:embed_images",
         "group": "seedbed.flows.steps.group:group_images",
         "sample-labels": "seedbed.flows.steps.sample_labels:sample_labels",

@@ -19,7 +19,7 @@ from seedbed.base.errors import Conflict, DiskFull, InvalidInput, NotFound, Seed
 from seedbed.base.ids import new_id
 from seedbed.base.names import in_a_name
 from seedbed.flows.gallery import Galleries
-from seedbed.flows.kinds.embeddings import GROUPS_FILE, ROWS_FILE, TYPICALITY_FILE
+from seedbed.flows.kinds.embeddings import GROUPS_FILE, ROWS_FILE, TUNED_FILE, TYPICALITY_FILE
 from seedbed.flows.steps.embed import SIZE
 from seedbed.flows.training import UNSET, with_a_gpu
 from seedbed.flows.usecases.jobs import Jobs
@@ -49,6 +49,7 @@ class Alike:
     embeddings: Path | None = None
     card: str = ""
     size: int = 0
+    weights: Path | None = None  # where they are not the card's own
     groups: Path | None = None
     typicality: Path | None = None
 
@@ -94,7 +95,7 @@ class Groupings:
         if by is None or not by.may(Role.TRAINER, project.id) or self.of(project).stage != "none" or not project.data:
             return []
         try:
-            return self._begin(project, by, fresh=False)
+            return self._begin(project, by, fresh=bool(self._newest(project)))
         except NotFound:  # the data set was removed
             return []
 
@@ -122,11 +123,16 @@ class Groupings:
         if embeddings is not None:
             facts = {name: embeddings.arrays[name].items[0] for name in ("card", "size")}
             path = self._file(embeddings, "embeddings", ROWS_FILE)
-            found = replace(found, embeddings=path, card=str(facts["card"]), size=int(str(facts["size"])))
+            card, size, weights = str(facts["card"]), int(str(facts["size"])), self._weights(embeddings)
+            found = replace(found, embeddings=path, card=card, size=size, weights=weights)
         if embeddings is not None and groups is not None:
             place, typicality = (self._file(groups, "groups", name) for name in (GROUPS_FILE, TYPICALITY_FILE))
             found = replace(found, groups=place, typicality=typicality)
         return found
+
+    def _weights(self, embeddings: Bundle) -> Path | None:
+        tuned = self._bundle([value for name, value in embeddings.lineage.inputs if name == "weights"])
+        return self._file(tuned, "weights", TUNED_FILE) if tuned else None
 
     def _bundle(self, uuids: Sequence[str]) -> Bundle | None:
         try:
@@ -160,11 +166,25 @@ class Groupings:
         gpu = with_a_gpu(None, self._nodes()) or UNSET
         job = partial(JobSpec, cls=JobClass.BE, project=project.id)
         reading = job("decode", name=f"{base}.decode", inputs={"data": data.uuid}, params={"size": SIZE})
-        seen = {"decoded": decoded or f"job:{base}.decode/decoded"}
+        seen = {"decoded": decoded or f"job:{base}.decode/decoded", **self._earlier(project, data)}
         looking = job("embed", name=f"{base}.embed", inputs=seen, resources=gpu)
         alike = {"embeddings": f"job:{base}.embed/embeddings"}
         grouping = job("group", name=f"{base}.group", inputs=alike, params={"count": self._count(project)})
         return [looking, grouping] if decoded else [reading, looking, grouping]
+
+    def _earlier(self, project: Project, data: Bundle) -> dict[str, str]:
+        """What was seen of the version that images were added to: those need not be looked at again."""
+        before = [value for name, value in data.lineage.inputs if name == "data"]
+        try:
+            made = self._galleries.made(before[0]) if before else None
+        except NotFound:
+            made = None
+        mine = [name for name in made.embeddings if made.projects[name] in (project.id, "")] if made else []
+        plain = [name for name in mine if not self._is_tuned(name)]
+        return {"earlier": plain[0]} if plain else {}
+
+    def _is_tuned(self, embeddings: str) -> bool:
+        return any(name == "weights" for name, _ in self._store.get(embeddings).lineage.inputs)
 
     def _sharp_enough(self, project: Project) -> str:
         """The smallest cache of the images that is no smaller than they are looked at; '': there is none."""
@@ -231,7 +251,7 @@ def _standing(jobs: Mapping[str, Job]) -> tuple[Stage, str]:
     if any(state.active for state in states) or (State.DONE in states and State.WAITING in states):
         return "running", "Alike images are being found. You can label already."
     if all(state is State.DONE for state in states):  # what they made is gone again
-        return "failed", "The groups of alike images were removed."
+        return "none", "The groups of alike images were removed."
     return "waiting", "Alike images will be grouped soon. You can label already."
 
 

@@ -295,6 +295,7 @@ class Labelling:
             opened.standing,
             card=opened.alike.card,
             size=opened.alike.size,
+            weights=str(opened.alike.weights or ""),
             model=model,
             names=opened.names,
             files=[{"name": name, "path": str(path)} for name, path in files.items()],
