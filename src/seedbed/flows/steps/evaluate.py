@@ -18,9 +18,6 @@ from seedbed.flows.steps.methods import METHODS
 from seedbed.flows.steps.progress import stoppable
 
 
-_USED = ("steps", "labels", "images", "memory_gib", "memory_gpu_gib")  # by the training, as far as its model says
-
-
 class EvaluateParams(Params):
     """How to go through the images."""
 
@@ -62,7 +59,6 @@ def evaluate_model(model: Model, decoded: Decoded, test: Labels, params: Evaluat
         "values": list(learnt.values),
         "mistakes": [_shown(mistake, rows, decoded) for mistake in evaluation.mistakes],
         "curve": model.curve(),
-        "used": {name: model.values[name][0] for name in _USED if name in model.values},
     }
     return Report.write(run.folder / "report", facts)
 
