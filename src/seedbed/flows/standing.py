@@ -4,7 +4,7 @@ Reading a hundred thousand labels takes seconds, so it is done once; after that 
 """
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.assets.projects.classes import Class
-from seedbed.assets.projects.labels import Mark
+from seedbed.assets.projects.labels import Changes, Mark
 from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.flows.gallery import Gallery
@@ -67,11 +67,14 @@ class Standings:
     def __init__(self, projects: KeptProjects) -> None:
         self._projects = projects
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._lock = threading.Lock()
 
     def of(self, project: Project, gallery: Gallery) -> Standing:
         """Where the images of the project's data set, which is open in the gallery, stand now."""
-        with self._lock:  # one after the other: what one reads is there for the next
+        with self._lock:
+            turn = self._turns[project.id]
+        with turn:  # one after the other: what one reads is there for the next
             kept = self._followed(project, gallery)
             classes = self._projects.classes(project.id)
             return Standing(tuple(classes), _placed(kept, classes), kept.last)
@@ -85,18 +88,23 @@ class Standings:
             if kept.last and news.classes > kept.classes:  # old labels go by other names now
                 kept = _Kept(project.data, np.full(len(gallery), UNLABELLED, dtype=np.int32))
                 continue
-            for event in news.events:
-                row = gallery.row_of(event.image)
-                if row is not None:
-                    kept.codes[row] = _code(kept, event.label, event.mark)
-            kept.last, kept.classes = news.last, news.classes
+            _take(kept, news, gallery)
             if not news.more:
                 break
-        self._kept[project.id] = kept
-        self._kept.move_to_end(project.id)
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
+        with self._lock:
+            self._kept[project.id] = kept
+            self._kept.move_to_end(project.id)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
         return kept
+
+
+def _take(kept: _Kept, news: Changes, gallery: Gallery) -> None:
+    for event in news.events:
+        row = gallery.row_of(event.image)
+        if row is not None:
+            kept.codes[row] = _code(kept, event.label, event.mark)
+    kept.last, kept.classes = news.last, news.classes
 
 
 def _code(kept: _Kept, label: str, mark: Mark) -> int:

@@ -19,6 +19,7 @@ from seedbed.runtime.desks.protocol import Answer
 
 ROW = "seedbed.flows.desk.answers:ProjectDesk"
 _QUICK, _SLOW = 20.0, 60.0  # seconds that a desk has
+_AT_FIRST = 0.1  # seconds that are waited for a desk which is only starting
 _REMEMBERED = 32  # answers
 _AT_ONCE = 4
 _log = logging.getLogger(__name__)
@@ -57,9 +58,10 @@ class Asking:
 
     def soon(self, project: Project, asked: Question, *, within: float) -> Answer | None:
         """The answer if it comes within so many seconds; else None, and it is there for whoever asks again."""
+        awake = project.id in self._desks.processes()
         begun = self._begun(project.id, asked, _SLOW)
         try:
-            return begun.result(within)
+            return begun.result(within if awake else min(within, _AT_FIRST))
         except TimeoutError:
             return None
         except SeedbedError as error:  # there is another way for whoever asks this
