@@ -4,6 +4,7 @@ A data set of 100,000 images has a manifest of 100,000 files. So nothing here re
 hand: that has the same records, and its rows are the images.
 """
 
+import contextlib
 import io
 import re
 import threading
@@ -86,7 +87,8 @@ class Gallery:
         shape = (max(1, round(width * scale)), max(1, round(height * scale)))
         for side, path in self.caches:
             if side >= _ENOUGH * max(shape):
-                return _from_cache(path, row, shape)
+                with contextlib.suppress(FileNotFoundError):  # it was removed a moment ago
+                    return _from_cache(path, row, shape)
         return _from_file(self.store.path_of(self.shapes.ids[row]), shape)
 
 
@@ -181,7 +183,7 @@ def names_of(records: Path) -> Mapping[str, int]:
 
 @lru_cache(maxsize=4096)
 def _from_cache(cache: Path, row: int, shape: tuple[int, int]) -> bytes:
-    pixels = _open_cache(cache).pixels
+    pixels = DecodedCache.open(cache).pixels  # not kept open: a cache that is removed must give its room on disk back
     return _as_jpeg(Image.fromarray(np.asarray(pixels[row])), shape)
 
 
@@ -193,11 +195,6 @@ def _from_file(path: Path, shape: tuple[int, int]) -> bytes:
     except Undecodable as error:
         raise Damaged(f"The image can no longer be decoded: {error.reason}.", hint="seedbed store verify") from error
     return _as_jpeg(picture, shape)
-
-
-@lru_cache(maxsize=_OPEN)
-def _open_cache(path: Path) -> DecodedCache:
-    return DecodedCache.open(path)
 
 
 def _as_jpeg(picture: Image.Image, shape: tuple[int, int]) -> bytes:

@@ -161,7 +161,7 @@ class Labelling:
         project = self._projects.get(ref, by=by)
         training = self._trainings.of(project.id, by=by)
         if by.may(Role.LABELLER, project.id):
-            self._groupings.ensure(project, self._acting(project))
+            self._groupings.ensure(project, self._acting(project) or by)
         gallery = self._gallery(project)
         if gallery is None:
             counts = self._kept.counts(project.id)
