@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.methods.label.groups import Grouping, Rows
+from seedbed.methods.label.groups import Grouping
+from seedbed.methods.label.neighbours import Rows
 
 Grouper = Callable[[Rows, int, int], Grouping]  # embeddings, number of groups, seed
 

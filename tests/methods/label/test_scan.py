@@ -8,7 +8,8 @@ from seedbed.assets.data.synthetic import draw_leaves
 from seedbed.base.errors import Conflict, InvalidInput
 from seedbed.base.run import MemoryRun, Stopped
 from seedbed.methods.label.embed import embed
-from seedbed.methods.label.scan import ScanSettings, agreement, evenness, nearest, scan, weighed
+from seedbed.methods.label.neighbours import nearest
+from seedbed.methods.label.scan import ScanSettings, agreement, evenness, scan, weighed
 from seedbed.methods.learn.settings import Strength
 from seedbed.testing.groupers import CHECKS, blobs
 from tests.methods.label.runs import StopsAfter, newest

@@ -1,4 +1,7 @@
-"""Groups of images that look alike: spherical k-means on embeddings, and how typical each image is of its group."""
+"""Groups of images that look alike: spherical k-means on embeddings, and how typical each image is of its group.
+
+Embeddings are prepared for it: what they have in common is taken away, and each moves towards its nearest neighbours.
+"""
 
 from dataclasses import dataclass
 
@@ -10,13 +13,13 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_score
 
 from seedbed.base.errors import InvalidInput
-
-Rows = NDArray[np.float32]
+from seedbed.methods.label.neighbours import Rows, nearest, nearest_among
 
 NEIGHBOURS = 20  # nearest images of its group that typicality is the closeness to, as in TypiClust
-_DIRECTIONS = 64  # in which images differ most; the others are mostly noise
-_EVENED = 0.5  # how far directions are brought to one spread: 0 leaves them, 1 makes all alike
+_DIRECTIONS, _ROWS_EACH = 128, 8  # in which images differ most, the others are mostly noise; rows that each needs
+_EVENED = 0.75  # how far directions are brought to one spread: 0 leaves them, 1 makes all alike
 _FOR_DIRECTIONS, _FOR_CENTRES, _FOR_CLOSENESS = 5000, 10_000, 4000  # rows that are enough to find them
+_SETTLING, _MOVES = 10, 5  # neighbours that a row moves towards, and how often
 _TRIES, _ROUNDS = 10, 100
 _SETTLED = 1e-5  # mean gain in cosine of a round under which k-means has settled
 _NUMBERS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 26, 34, 45, 60, 80, 105, 140)  # of groups, when they are estimated
@@ -49,9 +52,9 @@ def group(embeddings: Rows, count: int | None = None, *, seed: int = 0) -> Group
     There are never more groups than distinct rows. The same embeddings and seed give the same groups.
     """
     check_embeddings(embeddings, count)
-    rows = spread(embeddings, seed)
+    rows = settle(spread(embeddings, seed), seed)
     wanted = count if count is not None else estimate(rows, seed)
-    return describe(embeddings, kmeans(rows, wanted, seed), rows=rows, seed=seed)
+    return describe(embeddings, kmeans(rows, wanted, seed), seed=seed)
 
 
 def check_embeddings(embeddings: Rows, count: int | None) -> None:
@@ -67,7 +70,7 @@ def check_embeddings(embeddings: Rows, count: int | None) -> None:
         )
 
 
-def spread(embeddings: Rows, seed: int = 0) -> Rows:
+def spread(embeddings: Rows, seed: int = 0, *, evened: float = _EVENED) -> Rows:
     """Embeddings around their mean, in the directions in which they differ most, as rows of length 1.
 
     A network's embeddings of one kind of images all point much the same way; what tells them apart is what is left
@@ -76,12 +79,31 @@ def spread(embeddings: Rows, seed: int = 0) -> Rows:
     """
     rows = np.asarray(embeddings, dtype=np.float32)
     sample = rows[_some(len(rows), _FOR_DIRECTIONS, seed)]
-    kept = min(_DIRECTIONS, *sample.shape)
+    kept = min(_DIRECTIONS, max(2, len(sample) // _ROWS_EACH), *sample.shape)
     if not np.ptp(sample, axis=0).any():
         return np.zeros((len(rows), kept), dtype=np.float32)
     found = PCA(kept, svd_solver="randomized", random_state=seed).fit(sample)
-    scale = np.maximum(found.explained_variance_, _TINY) ** (_EVENED / 2)
+    scale = np.maximum(found.explained_variance_, _TINY) ** (evened / 2)
     return unit((rows - found.mean_) @ found.components_.T / scale)
+
+
+def settle(rows: Rows, seed: int = 0) -> Rows:
+    """Rows of length 1 moved towards their nearest neighbours, several times: neighbours belong together.
+
+    What an image shares with its neighbours stays, what is its own (pose, light, chance) goes. Where there are very
+    many rows, some of them settle among themselves, and each of the others is where its neighbours among those are.
+    """
+    held = _some(len(rows), _FOR_CENTRES, seed)
+    among = rows[held]
+    near = nearest(among, _SETTLING)
+    settled = among
+    for _ in range(_MOVES):
+        settled = unit(settled + settled[near].sum(axis=1))
+    if len(held) == len(rows):
+        return settled
+    found = unit(settled[nearest_among(rows, among, _SETTLING)].sum(axis=1))
+    found[held] = settled
+    return found
 
 
 def unit(rows: Rows) -> Rows:
@@ -133,7 +155,7 @@ def _sums(rows: Rows, groups: NDArray[np.integer], count: int) -> Rows:
     return np.asarray(members @ rows)
 
 
-def describe(embeddings: Rows, groups: NDArray[np.integer], *, rows: Rows | None = None, seed: int = 0) -> Grouping:
+def describe(embeddings: Rows, groups: NDArray[np.integer], *, seed: int = 0) -> Grouping:
     """The grouping that puts each image into that group: largest first, empty ones left out."""
     sizes = np.bincount(groups)
     ranked = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
@@ -141,8 +163,8 @@ def describe(embeddings: Rows, groups: NDArray[np.integer], *, rows: Rows | None
     places[ranked] = np.arange(len(ranked))
     ordered = places[groups].astype(np.int32)
     full = np.asarray(embeddings, dtype=np.float32)
-    near = rows if rows is not None else spread(full, seed)
-    return Grouping(ordered, unit(_sums(full, ordered, len(ranked))), typicality(near, ordered, seed))
+    closeness = typicality(spread(full, seed, evened=0.0), ordered, seed)
+    return Grouping(ordered, unit(_sums(full, ordered, len(ranked))), closeness)
 
 
 def typicality(rows: Rows, groups: NDArray[np.integer], seed: int = 0) -> Rows:

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -21,7 +20,8 @@ from seedbed.base.ids import digest_of, digest_of_bytes
 from seedbed.base.run import RunContext
 from seedbed.methods.label.course import Course, descend
 from seedbed.methods.label.embed import CARD, SIZE
-from seedbed.methods.label.groups import Grouping, Rows, check_embeddings, describe, spread
+from seedbed.methods.label.groups import Grouping, check_embeddings, describe, spread
+from seedbed.methods.label.neighbours import Rows, nearest
 from seedbed.methods.label.views import EmbeddingViews, NetworkViews, Views
 from seedbed.methods.learn.devices import choose_device
 from seedbed.methods.learn.draws import Key
@@ -38,12 +38,12 @@ _WARMUP = 0.1  # share of the steps in which the learning rate climbs
 
 @dataclass(frozen=True)
 class ScanSettings:
-    """How SCAN learns. The defaults are its authors', with HARVEST's 25 epochs in all."""
+    """How SCAN learns: as its authors do, with HARVEST's 25 epochs in all."""
 
     epochs: int = 25  # over the images, self-labelling among them
     self_labelling: float = 0.4  # share of the epochs at the end
     neighbours: int = 20
-    entropy: float = 5.0  # weight of keeping all groups in use
+    entropy: float = 2.0  # weight of keeping all groups in use; 5 in the paper, which is worse for uneven classes
     heads: int = 10
     threshold: float = 0.99  # probability from which on an image's group is taught
     learns: Literal["heads", "network"] = "heads"
@@ -141,7 +141,7 @@ class _Scan:
             course.facts["head"] = self._best_head()
         course.go_on(self._teach)
         groups = self._probabilities()[:, int(course.facts["head"])].argmax(dim=1)
-        return describe(self._embeddings, groups.cpu().numpy(), rows=self._rows, seed=self._seed)
+        return describe(self._embeddings, groups.cpu().numpy(), seed=self._seed)
 
     def _cluster(self, step: int) -> dict[str, Tensor]:
         """Neighbours into one group, all groups in use."""
@@ -213,17 +213,6 @@ class _Scan:
             del facts[free]
         digest = digest_of_bytes(np.ascontiguousarray(self._embeddings).tobytes())
         return digest_of(["scan", facts, self._seed, self._count, digest])
-
-
-def nearest(rows: Rows, count: int) -> NDArray[np.int64]:
-    """The numbers of the rows nearest to each row of length 1, itself left out; in no order."""
-    kept = min(count, len(rows) - 1)
-    found = np.empty((len(rows), kept), dtype=np.int64)
-    for start in range(0, len(rows), 1024):
-        alike = rows[start : start + 1024] @ rows.T
-        alike[np.arange(len(alike)), np.arange(start, start + len(alike))] = -np.inf
-        found[start : start + 1024] = np.argpartition(-alike, kept - 1, axis=1)[:, :kept]
-    return found
 
 
 def agreement(first: Tensor, second: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from seedbed.methods.label.groups import Rows
+from seedbed.methods.label.neighbours import Rows
 from seedbed.methods.label.weights import headless
 from seedbed.methods.learn.asking import ask
 from seedbed.methods.learn.augment import View, augment
