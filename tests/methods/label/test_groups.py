@@ -83,6 +83,13 @@ def test_what_is_no_table_of_embeddings_is_refused(given):
         group(given)
 
 
+def test_values_that_are_no_numbers_are_refused():
+    rows, _ = blobs()
+    rows[3, 2] = np.nan
+    with pytest.raises(InvalidInput, match="not finite"):
+        group(rows, 3)
+
+
 def test_no_groups_at_all_are_refused():
     with pytest.raises(InvalidInput, match="count is 0"):
         group(blobs()[0], 0)

@@ -64,6 +64,8 @@ def check_embeddings(embeddings: Rows, count: int | None) -> None:
             f"embeddings has shape {embeddings.shape} of {embeddings.dtype}; expected (images, width) of floats.",
             hint="Pass what embed gave, for at least one image.",
         )
+    if not np.isfinite(embeddings).all():
+        raise InvalidInput("embeddings has values that are not finite; such images cannot be grouped.")
     if count is not None and count < 1:
         raise InvalidInput(
             f"count is {count}; there must be at least 1 group.", hint="Leave it out to have it estimated."
@@ -82,9 +84,10 @@ def spread(embeddings: Rows, seed: int = 0, *, evened: float = _EVENED) -> Rows:
     kept = min(_DIRECTIONS, max(2, len(sample) // _ROWS_EACH), *sample.shape)
     if not np.ptp(sample, axis=0).any():
         return np.zeros((len(rows), kept), dtype=np.float32)
-    found = PCA(kept, svd_solver="randomized", random_state=seed).fit(sample)
+    found = PCA(kept, svd_solver="randomized", random_state=_state(seed)).fit(sample)
     scale = np.maximum(found.explained_variance_, _TINY) ** (evened / 2)
-    return unit((rows - found.mean_) @ found.components_.T / scale)
+    axes = found.components_.T / scale
+    return unit(rows @ axes - found.mean_ @ axes)
 
 
 def settle(rows: Rows, seed: int = 0) -> Rows:
@@ -116,7 +119,7 @@ def kmeans(rows: Rows, count: int, seed: int, *, tries: int = _TRIES) -> NDArray
     """The group of each row of length 1: the best of several spherical k-means by the sum of cosines."""
     sample = rows[_some(len(rows), _FOR_CENTRES, seed)]
     fewer = min(count, len(sample))
-    starts = [kmeans_plusplus(sample, fewer, random_state=seed + number)[0] for number in range(tries)]
+    starts = [kmeans_plusplus(sample, fewer, random_state=_state(seed, number))[0] for number in range(tries)]
     centres, _ = max((_climb(sample, start) for start in starts), key=lambda found: found[1])
     return np.asarray((rows @ centres.T).argmax(axis=1))
 
@@ -187,6 +190,11 @@ def _closeness(rows: Rows, part: NDArray[np.int64], others: NDArray[np.int64]) -
     near = min(NEIGHBOURS, len(others) - 1)
     nearest = np.partition(squares, near - 1, axis=1)[:, :near]
     return np.asarray(1 / np.maximum(np.sqrt(nearest).mean(axis=1), 1e-6), dtype=np.float32)
+
+
+def _state(seed: int, number: int = 0) -> int:
+    """A seed as scikit-learn wants it."""
+    return int(np.random.default_rng([seed, number]).integers(2**31))
 
 
 def _some(count: int, most: int, seed: int) -> NDArray[np.int64]:
