@@ -98,6 +98,7 @@ def test_images_that_were_looked_at_before_are_not_looked_at_again(decoded: Deco
     assert np.array_equal(all_known.rows, seen.rows)
 
 
+@pytest.mark.slow
 def test_a_network_gets_used_to_the_images_and_then_looks_with_those_eyes(decoded: Decoded, tmp_path: Path) -> None:
     step = STEPS.get("tune")
     quick = {"size": 32, "steps": 2, "batch": 4, "device": "cpu"}
@@ -136,6 +137,7 @@ def _desks_of(server: Server) -> list[psutil.Process]:
     return [child for child in children if any("desks.process" in part for part in child.cmdline())]
 
 
+@pytest.mark.slow
 def test_desks_end_with_a_server_that_is_killed(tmp_path: Path) -> None:
     with Platform.open(Settings(home=tmp_path / "home")) as platform:
         made_up(platform, tmp_path / "made-up").label(0, 1, 2)
