@@ -21,7 +21,7 @@ class GroupParams(Params):
 
 @step(
     "group",
-    methods=("seedbed.methods.label.groups", "seedbed.methods.label.scan", "seedbed.methods.label.course"),
+    methods=tuple(f"seedbed.methods.label.{module}" for module in ("groups", "neighbours", "scan", "course", "views")),
     resources=Resources(cpus=2, memory=2 << 30),
     device_matters=True,
     seed_matters=True,
