@@ -33,13 +33,19 @@ def fact_of(store: Store, data: Bundle, name: str) -> Any:
 
 
 def _path(store: Store, data: Bundle, name: str) -> Path:
+    return _path_of(store, data.uuid, name)
+
+
+# files of the store never change, so what was read of one stays true; these caches are small and bounded
+
+
+@lru_cache(maxsize=64)  # the manifest of many images is long to read
+def _path_of(store: Store, uuid: str, name: str) -> Path:
+    data = store.get(uuid)
     for link in data.arrays[FACTS].files:
         if link.name == name:
             return store.path_of(link.digest)
     raise Damaged(f"'{data.name}' has no {name}.", hint="seedbed store verify")
-
-
-# files of the store never change, so what was read of one stays true; both caches are small and bounded
 
 
 @lru_cache(maxsize=16)
