@@ -22,7 +22,13 @@ _STATES = {
     State.CANCELLED: "cancelled",
 }
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_KINDS = {"data-set": "data set", "decoded": "decoded images", "download": "model to take away"}
+_KINDS = {
+    "data-set": "data set",
+    "decoded": "decoded images",
+    "embeddings": "looks of images",
+    "groups": "groups of alike images",
+    "download": "model to take away",
+}
 
 
 def plural(count: int, one: str, many: str = "") -> str:
