@@ -143,7 +143,7 @@ class GainView(View):
 
     label: str = Field(alias="class", examples=["rust"])
     labels: int = Field(description="About so many.", examples=[20])
-    points: float = Field(description="Percentage points of accuracy that they may bring.", examples=[3.5])
+    points: float = Field(description="Points, of 100, that the class may get better by.", examples=[3.5])
     sentence: str = Field(examples=["About 20 more labels would help rust."])
 
     @classmethod
