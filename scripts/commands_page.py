@@ -24,6 +24,8 @@ are those of the machine where they are typed, and go over as uploads.
 | plants, plots or days never both learnt and tested | `seedbed train DATA --group COLUMN` |
 | what a model says of images, as a table | `seedbed predict MODEL FOLDER --out said.csv` |
 | a model, predictions or anything else as files | `seedbed store get NAME FOLDER` |
+| labels from another tool, and out again | `seedbed labels import PROJECT FILE`, `seedbed labels export PROJECT FILE` |
+| two classes that are one | `seedbed projects merge-class PROJECT OLD INTO` |
 | another name for a class, with its labels | `seedbed projects rename-class PROJECT OLD NEW` |
 | a class out of a project | `seedbed projects remove-class PROJECT NAME` |
 | the index of bundles anew, when the database is not to be trusted | `seedbed store rebuild` |

@@ -5,6 +5,7 @@ Registries whose rows need torch are read as source text: the service must not l
 
 from collections.abc import Callable, Mapping
 
+from seedbed.assets.projects.formats import FORMATS
 from seedbed.flows.algorithms import algorithms
 from seedbed.flows.backbones import backbones
 from seedbed.flows.kinds import KINDS
@@ -39,6 +40,10 @@ def _cards() -> Mapping[str, str]:
     return _unloaded("seedbed.assets.zoo.catalogue", "CARDS")
 
 
+def _formats() -> Mapping[str, str]:
+    return {name: FORMATS.get(name).about for name in FORMATS}
+
+
 def _executors() -> Mapping[str, str]:
     return {"local": "processes of this machine"}
 
@@ -61,4 +66,5 @@ _LISTS: dict[str, Callable[[], Mapping[str, str]]] = {
     "backbones": backbones,
     "algorithms": algorithms,
     "executors": _executors,
+    "formats": _formats,
 }

@@ -6,11 +6,16 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import inspect
+from sqlalchemy import inspect, text
 
 from seedbed.assets.db import schema
 from seedbed.assets.db.engine import Database
 from seedbed.assets.db.tables import metadata
+from seedbed.assets.projects.classes import Class, Kind
+from seedbed.assets.projects.projects import Projects
+from seedbed.assets.projects.settings import ProjectSettings
+from seedbed.assets.store.events import Events
+from seedbed.base.clock import ManualClock
 
 
 @pytest.fixture
@@ -54,6 +59,25 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
         assert set(inspect(conn).get_table_names()) <= {"alembic_version"}
     schema.upgrade(empty)
     assert schema.revision(empty) == schema.head()
+
+
+def test_projects_and_labels_of_an_older_home_are_as_they_were(empty: Database) -> None:
+    schema.upgrade(empty, "0001")
+    with empty.write() as conn:
+        for line in (
+            "INSERT INTO projects (id, name, created, owner, data) VALUES ('p', 'wheat', 1.0, 'ada', '')",
+            "INSERT INTO classes (project, name, position, colour, key) VALUES ('p', 'rust', 0, '#0072b2', '1')",
+            'INSERT INTO label_events (id, project, image, label, "by", at, source)'
+            " VALUES ('e', 'p', 'a.jpg', 'rust', 'ada', 1.0, 'person')",
+        ):
+            conn.execute(text(line))
+    schema.upgrade(empty)
+    projects = Projects(empty, Events(empty), ManualClock(2.0))
+    wheat = projects.get("wheat")
+    assert (wheat.kind, wheat.settings) == (Kind.CLASSES, ProjectSettings())
+    assert projects.classes("wheat") == [Class("rust", 0, "#0072b2", "1")]
+    label = projects.labels("wheat")["a.jpg"]
+    assert (label.label, label.by, label.mark) == ("rust", "ada", "")
 
 
 def test_the_migrations_can_be_undone_and_run_again(empty: Database) -> None:

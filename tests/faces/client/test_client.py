@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from seedbed.base.errors import Conflict, InvalidInput, NotFound, SeedbedError, Unauthenticated, Unavailable, family
-from seedbed.faces.api import views
+from seedbed.faces.api import project_views, views
 from seedbed.faces.api.problems import problem_of
 from seedbed.faces.client import Client, results
 from seedbed.faces.client.connection import error_of
@@ -32,9 +32,13 @@ PAIRS = {
     results.EventPage: views.EventPage,
     results.Identity: views.IdentityView,
     results.Context: views.ContextView,
-    results.Project: views.ProjectView,
-    results.Class: views.ClassView,
-    results.Label: views.LabelView,
+    results.Project: project_views.ProjectView,
+    results.Class: project_views.ClassView,
+    results.Label: project_views.LabelView,
+    results.Change: project_views.ChangeView,
+    results.Changes: project_views.ChangesView,
+    results.Disagreement: project_views.DisagreementView,
+    results.Imported: project_views.ImportedView,
     results.Member: views.MemberView,
     results.Recipe: views.RecipeView,
     results.Guess: views.GuessView,
@@ -142,6 +146,23 @@ def test_labels_sent_twice_count_once(client: Client) -> None:
     assert client.projects.add_labels(project["id"], labels) == 0
     assert client.projects.labels("labels")["i3"]["label"] == "rust"
     assert client.projects.snapshot("labels")["kind"] == "labels"
+
+
+def test_labels_are_followed_exported_and_brought_in(client: Client, tmp_path: Path) -> None:
+    client.projects.create("feed", classes=["rust", {"name": "well", "key": "w"}], settings={"goal": 3})
+    said: list[results.LabelAsked] = [{"image": f"i{n}", "label": "rust"} for n in range(3)]
+    client.projects.add_labels("feed", [*said, {"image": "i0", "label": "", "mark": "unsure"}])
+    page = client.projects.changes("feed", limit=3)
+    rest = client.projects.changes("feed", page["last"])
+    assert page["more"] and [one["mark"] for one in [*page["events"], *rest["events"]]] == ["", "", "", "unsure"]
+    client.projects.set_class("feed", "well", colour="#123456")
+    assert [one["name"] for one in client.projects.order_classes("feed", ["well", "rust"])] == ["well", "rust"]
+    file = client.projects.export_labels("feed", tmp_path / "labels.csv")
+    assert client.projects.change("feed", kind="binary")["kind"] == "binary"
+    upload = client.data.upload(file)["upload"]
+    assert client.projects.import_labels("feed", upload=upload)["count"] == 0
+    assert client.projects.merge_class("feed", "rust", "well") == 2
+    assert client.projects.disagreements("feed") == []
 
 
 def test_names_with_odd_letters_find_their_way_through_the_address(client: Client) -> None:

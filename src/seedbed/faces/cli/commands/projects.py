@@ -63,7 +63,9 @@ def show(ref: Ref, as_json: Json = False) -> None:
     if as_json:
         show_json({**found, "classes": counts})
         return
-    show_record({**found, "created": when(found["created"])})
+    settings = {name.replace("_", " "): value for name, value in found["settings"].items()}
+    told = {name: value for name, value in found.items() if name != "settings"}
+    show_record({**told, "created": when(found["created"]), **settings})
     show_table(("class", "labels"), list(counts.items()), empty="No class yet.")
 
 
