@@ -4,8 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert, update
 
 from seedbed.assets.access.roles import SOLO
+from seedbed.assets.db import tables
 from seedbed.assets.projects.classes import Class
 from seedbed.assets.projects.labels import LabelEvent
 from seedbed.base.errors import Conflict
@@ -62,6 +64,27 @@ def test_a_training_is_begun_stopped_continued_and_ended_in_plain_words(
     assert trainings.go_on(project, by=SOLO).stage == "waiting"
     assert trainings.end(project, by=SOLO).stage == "cancelled"
     assert trainings.start(project, params={"steps": 3}, by=SOLO).stage == "waiting"
+
+
+def test_what_it_measures_tells_how_long_is_left_and_how_good_it_is_so_far(
+    platform: Platform, project: str, label: Label
+) -> None:
+    label(4)
+    jobs = platform.trainings.start(project, params={"steps": 100, "size": 32}, by=SOLO).jobs or {}
+    train = jobs["train"].id
+    with platform.database.write() as conn:  # as if it had run for a minute, five seconds a step
+        for state in (State.STARTING, State.RUNNING):
+            platform.queue.transition(conn, train, state)
+        measured = [(step, 1000.0 + 5 * step) for step in (2, 7, 12)]
+        rows = [{"name": "loss", "step": step, "value": 0.5, "at": at} for step, at in measured]
+        rows.append({"name": "accuracy", "step": 12, "value": 0.84, "at": 1060.0})
+        conn.execute(insert(tables.metrics), [{"job": train, "fence": 0, **row} for row in rows])
+        conn.execute(update(tables.jobs).where(tables.jobs.c.id == train).values(step_now=12, step_total=100))
+    now = platform.trainings.of(project, by=SOLO)
+    assert now.stage == "running" and now.accuracy == 0.84
+    assert now.seconds == pytest.approx(1.15 * 88 * 5)
+    assert now.sentence == "It is learning, right on 84 % so far; about 8 minutes left."
+    assert platform.trainings.stop(project, by=SOLO).sentence.startswith("It is stopped for now")
 
 
 def test_training_begins_by_itself_once_every_class_has_its_number_and_again_with_a_quarter_more(

@@ -21,7 +21,7 @@ from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
 
-EVIL = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
+EVIL = "<svg onload=window.hacked=1><img src=x onerror=window.hacked=1>"  # as far as names may go
 _PER_CLASS, _LABELS = 8, 5
 
 
