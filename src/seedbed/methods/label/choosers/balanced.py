@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.methods.label.choose import Choices
-from seedbed.methods.label.choosers.pool import filled, pool_of
-from seedbed.methods.label.groups import kmeans
+from seedbed.methods.label.choosers.pool import filled, kinds, pool_of
 
 
 @dataclass(frozen=True)
@@ -34,4 +33,4 @@ def grouped(of: Choices) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
     pool = pool_of(of)
     if not len(pool.rows):
         return pool.rows, np.zeros(0, dtype=np.int64)
-    return pool.rows, kmeans(pool.points, max(1, of.classes), of.seed)
+    return pool.rows, kinds(pool.points, of.classes, of.seed)[0]

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.methods.label.choose import Choices
-from seedbed.methods.label.choosers.pool import Pool, filled, pool_of
-from seedbed.methods.label.groups import kmeans
+from seedbed.methods.label.choosers.pool import Pool, filled, kinds, pool_of
 
 _PURE = 0.95  # share of balls that must hold images of one group only, as in the paper
 
@@ -25,7 +24,7 @@ class Coverage:
         if not pool.free.any():
             return filled(pool.rows[:0], of, count)
         alike = pool.points @ pool.points.T
-        balls = alike >= nearness(alike, kmeans(pool.points, max(2, of.classes), of.seed))
+        balls = alike >= nearness(alike, kinds(pool.points, max(2, of.classes), of.seed)[0])
         return filled(pool.rows[_cover(pool, balls, count)], of, count)
 
 

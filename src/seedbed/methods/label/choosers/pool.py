@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
 
 from seedbed.methods.label.choose import Choices
-from seedbed.methods.label.groups import spread
+from seedbed.methods.label.groups import unit
 
 SAMPLE = 3000  # images stand for all of them: more cost seconds and change little
 
@@ -30,8 +31,19 @@ def pool_of(of: Choices, sample: int = SAMPLE) -> Pool:
     draws = np.random.default_rng([of.seed, len(of.labels)])
     labelled = _some(of.labelled(), sample // 2, draws)
     rows = np.sort(np.concatenate([labelled, _some(of.free(), sample - len(labelled), draws)]))
-    points = spread(of.embeddings[rows], of.seed) if len(rows) else np.zeros((0, 1), np.float32)
+    points = np.asarray(of.embeddings[rows], dtype=np.float32)
+    if len(rows):
+        points = unit(points - points.mean(axis=0))  # what all have in common says nothing
     return Pool(rows, points, of.labels[rows] < 0)
+
+
+def kinds(
+    points: NDArray[np.float32], count: int, seed: int, weights: NDArray[np.float32] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The group of each point and the groups' middles: `count` groups, or one for each distinct point."""
+    distinct = len(np.unique(points.round(4), axis=0))
+    found = KMeans(max(1, min(count, distinct)), n_init=1, random_state=seed).fit(points, sample_weight=weights)
+    return np.asarray(found.labels_, dtype=np.int64), np.asarray(found.cluster_centers_, dtype=np.float32)
 
 
 def filled(rows: NDArray[np.int64], of: Choices, count: int) -> NDArray[np.int64]:

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
 from seedbed.methods.label.choose import Choices
-from seedbed.methods.label.choosers.pool import Pool, filled, pool_of
+from seedbed.methods.label.choosers.pool import Pool, filled, kinds, pool_of
 from seedbed.methods.label.groups import typicality
 
 _MOST_GROUPS = 500  # as in the paper
@@ -25,15 +24,9 @@ class Typical:
         pool = pool_of(of)
         if not pool.free.any():
             return filled(pool.rows[:0], of, count)
-        groups = _groups(pool, len(pool.labelled) + count, of.seed)
+        groups, _ = kinds(pool.points, min(len(pool.labelled) + count, _MOST_GROUPS), of.seed)
         typical = typicality(pool.points, groups, of.seed)
         return filled(pool.rows[_in_turn(pool, groups, typical)], of, count)
-
-
-def _groups(pool: Pool, count: int, seed: int) -> NDArray[np.int64]:
-    distinct = len(np.unique(pool.points.round(5), axis=0))
-    found = KMeans(max(1, min(count, _MOST_GROUPS, distinct)), n_init=1, random_state=seed).fit(pool.points)
-    return np.asarray(found.labels_, dtype=np.int64)
 
 
 def _in_turn(pool: Pool, groups: NDArray[np.int64], typical: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
 from seedbed.methods.label.choose import Choices
-from seedbed.methods.label.choosers.pool import Pool, filled, pool_of
+from seedbed.methods.label.choosers.pool import Pool, filled, kinds, pool_of
 from seedbed.methods.label.choosers.typical import Typical
 from seedbed.methods.label.suggest import Suggester
 
@@ -50,10 +49,9 @@ def _unlike(
 ) -> NDArray[np.int64]:
     """From each of `count` groups of those places the image nearest its middle, the most doubted first."""
     points, weights = pool.points[places], doubts[places] + 1e-3
-    distinct = len(np.unique(points.round(5), axis=0))
-    found = KMeans(max(1, min(count, distinct)), n_init=1, random_state=seed).fit(points, sample_weight=weights)
-    away = np.square(points - found.cluster_centers_[found.labels_]).sum(axis=1)
-    by_group = np.lexsort((away, found.labels_))
-    firsts = by_group[np.unique(found.labels_[by_group], return_index=True)[1]]
+    groups, middles = kinds(points, count, seed, weights)
+    away = np.square(points - middles[groups]).sum(axis=1)
+    by_group = np.lexsort((away, groups))
+    firsts = by_group[np.unique(groups[by_group], return_index=True)[1]]
     rest = np.setdiff1d(np.arange(len(places)), firsts)  # the places are in order of doubt already
     return np.asarray(places[np.concatenate([np.sort(firsts), rest])])
