@@ -49,6 +49,21 @@ def test_folds_and_groups_divide_the_images(platform: Platform, finish: Finish, 
     _train_passes_the_group_on(platform, ingest.outputs["data"])
 
 
+def test_a_class_that_would_be_in_the_test_alone_is_named_before_anything_is_trained(
+    platform: Platform, finish: Finish, leaves: Path, tmp_path: Path
+) -> None:
+    rows = list(csv.DictReader((leaves.parent / "leaves-truth.csv").read_text().splitlines()))
+    shutil.copytree(leaves, tmp_path / "leaves")
+    lines = [f"leaves/{row['file']},{row['class']},{row['class']}" for row in rows]  # a plant of its own for each class
+    (tmp_path / "plants.csv").write_text("\n".join(["file,class,plant", *lines, ""]))
+    _, sampled = finish(
+        JobSpec("ingest", name="i", params={"source": str(tmp_path / "plants.csv"), "size": 16}),
+        _sample("s", group="plant"),
+    )
+    assert sampled.state is State.FAILED
+    assert "would be put aside for the test, since each value of 'plant' stays on one side" in sampled.reason
+
+
 def _sample(name: str, **params: object) -> JobSpec:
     return JobSpec("sample-labels", name=name, inputs={"data": "job:i/data"}, params={"per_class": 0, **params})
 

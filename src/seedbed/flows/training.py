@@ -25,9 +25,10 @@ def with_habits(params: Mapping[str, Any], resources: Resources | None) -> dict[
 
 
 def with_a_gpu(resources: Resources | None, nodes: Sequence[Node]) -> Resources | None:
-    """One GPU, where there is one and nobody said what is needed."""
-    if resources is None and any(node.capacity.gpus for node in nodes):
-        return replace(UNSET, gpus=1)
+    """One GPU, where there is one and nobody said what to compute on."""
+    asked = resources or UNSET
+    if not asked.cpus and not asked.gpus and any(node.capacity.gpus for node in nodes):
+        return replace(asked, gpus=1)
     return resources
 
 

@@ -14,7 +14,7 @@ from tests.faces.cli.conftest import Asked, Seedbed
 
 def test_help_shows_the_defaults_of_the_method(seedbed: Seedbed) -> None:
     told = " ".join(seedbed("train", "--help").stdout.split())
-    for name in ("algorithm", "start", "learning_rate"):
+    for name in ("algorithm", "start", "weights"):
         assert f"[default: {getattr(TrainSettings(), name)}]" in told
     for name, on_gpu in ON_A_GPU.items():
         assert f"[default: {getattr(TrainSettings(), name)}; {on_gpu} on a GPU]" in told

@@ -126,6 +126,18 @@ for pid in children: os.waitpid(pid, 0)
     assert isinstance(status, Exited) and "180 MiB" in status.reason
 
 
+def test_pages_of_mapped_files_do_not_count(executor: LocalExecutor, tmp_path: Path) -> None:
+    """A training may look at more images than it may hold: the system takes such pages back when it needs room."""
+    looks = """
+import mmap, time
+with open("large", "wb") as file: file.write(bytes(200 << 20))
+with open("large", "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as pages:
+    assert not sum(pages[place] for place in range(0, 200 << 20, 4096)); time.sleep(1)
+"""
+    handle = executor.start(attempt(tmp_path / "a", looks, executor=executor, memory=100 << 20))
+    assert wait_until_ended(executor, handle) == Exited(0)
+
+
 def test_an_attempt_outlives_the_process_that_started_it(tmp_path: Path) -> None:
     """A server that is killed with its whole process group leaves its attempts running, for the next one to adopt."""
     server = f"""

@@ -55,7 +55,8 @@ def sample_labels(data: DataSet, params: SampleLabelsParams, run: RunContext, tr
         named = f"{classes} classes are" if classes != 1 else "1 class is"
         raise InvalidInput(
             f"{named} known of '{data.name}'; at least {params.least} are needed.",
-            hint="Label images of every class, or give them a folder each; one-class training needs one alone.",
+            hint="Label images of every class, or give them a folder each; where only good parts are known: "
+            "--algorithm one-class.",
         )
     test = _held_out(data, known, params, run.seed)
     if not test:
@@ -64,6 +65,8 @@ def sample_labels(data: DataSet, params: SampleLabelsParams, run: RunContext, tr
             hint="Give a class at least 2 labels, or put a larger share aside.",
         )
     rest = {image: klass for image, klass in known.items() if image not in test}
+    if params.least > 1:
+        _refuse_lost(known, rest, params)
     chosen = _few(rest, params.per_class, run.seed)
     files = data.files()
     run.report(
@@ -96,6 +99,16 @@ def _folds(data: DataSet, known: Mapping[str, str], params: SampleLabelsParams, 
     if not params.group:
         return k_fold(known, folds=params.folds, seed=seed)
     return k_fold_by_group(known, groups_of(data.records, params.group), folds=params.folds, seed=seed)
+
+
+def _refuse_lost(known: Mapping[str, str], rest: Mapping[str, str], params: SampleLabelsParams) -> None:
+    """A class that is only in the test cannot be learnt."""
+    if lost := sorted(set(known.values()) - set(rest.values())):
+        by = f", since each value of '{params.group}' stays on one side" if params.group else ""
+        raise InvalidInput(
+            f"All labels of {', '.join(lost[:10])} would be put aside for the test{by}: none would be left to learn.",
+            hint="Label more images of it, put a smaller share aside, or leave the class out.",
+        )
 
 
 def _few(known: Mapping[str, str], per_class: int, seed: int) -> dict[str, str]:

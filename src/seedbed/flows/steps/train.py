@@ -112,6 +112,7 @@ def _fields() -> dict[str, Any]:
     return declared
 
 
+_IN_MEMORY = 512 << 20  # bytes of images that are copied there; a training asks for six times that
 TrainParams: type[Params] = create_model("TrainParams", __base__=_Checked, **_fields())
 
 
@@ -133,7 +134,7 @@ def train_model(
     settings = settings_of(params, given.values())
     given = {row: klass for row, klass in given.items() if klass in settings.classes}
     used = np.array([row for row in range(len(decoded.images)) if row not in kept_out])
-    pixels = _rows_of(decoded.pixels, used, run.folder / "pixels.npy" if settings.ranks > 1 else None)
+    pixels = _rows_of(decoded.pixels, used, run.folder / "pixels.npy", mapped=settings.ranks > 1)
     trained = METHODS.get("train")(pixels, _numbers(given, used, settings.classes), settings, run)
     folder = run.folder / "model-bundle"
     trained.model.save(folder / "model")
@@ -157,11 +158,13 @@ def _numbers(given: Mapping[int, str], used: NDArray[np.int64], classes: Sequenc
     return np.array([number[given[row]] if row in given else UNLABELLED for row in used.tolist()], dtype=np.int64)
 
 
-def _rows_of(pixels: NDArray[np.uint8], used: NDArray[np.int64], file: Path | None) -> NDArray[np.uint8]:
-    """Those images: all of them as they lie on disk, some as a copy; in a file where several ranks are to map it."""
+def _rows_of(
+    pixels: NDArray[np.uint8], used: NDArray[np.int64], file: Path, *, mapped: bool = False
+) -> NDArray[np.uint8]:
+    """Those images: all of them as they lie on disk, some as a copy; a large one, or a `mapped` one, lies on disk."""
     if len(used) == len(pixels):
         return pixels
-    if file is None:
+    if not mapped and pixels[:1].nbytes * len(used) <= _IN_MEMORY:
         return pixels[used]
     copy = np.lib.format.open_memmap(file, mode="w+", dtype=pixels.dtype, shape=(len(used), *pixels.shape[1:]))
     for start in range(0, len(used), _AT_ONCE):

@@ -1,5 +1,6 @@
 """Everything that can be set for a training run, with the defaults in one place."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -37,7 +38,7 @@ class TrainSettings:
     good: str = ""  # one-class: which class is the good one, where the labels name others too
     size: int = 64  # side of the images in pixels
     steps: int = 240
-    epochs: float = 0.0  # over the unlabelled images, instead of steps; 0: steps hold
+    epochs: float = 0.0  # over the unlabelled images (the labelled, where only they count), instead of steps; 0: steps
     labelled_batch: int = 16
     unlabelled_batch: int = 48
     ranks: int = 1  # processes that train together, each on a GPU of its own where there are GPUs
@@ -79,11 +80,12 @@ class TrainSettings:
         """The peak learning rate: times the ranks under weak scaling."""
         return self.learning_rate * (self.ranks if self.scaling == "weak" else 1)
 
-    def steps_over(self, images: int) -> int:
-        """The steps of a run with so many unlabelled images."""
+    def steps_over(self, images: int, *, labelled: bool = False) -> int:
+        """The steps of a run with so many unlabelled images, or `labelled` ones where it learns from no others."""
         if not self.epochs:
             return self.steps
-        return max(1, round(self.epochs * images / min(self.global_batches()[1], images)))
+        batch = self.global_batches()[0 if labelled else 1]
+        return max(1, round(self.epochs * images / min(batch, images)))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
@@ -117,18 +119,16 @@ class TrainSettings:
             problems.append(f"values has {len(self.values)} numbers for {len(self.classes)} classes.")
         if list(self.values) != sorted(set(self.values)):
             problems.append("values must rise from class to class.")
-        if self.epochs < 0:
-            problems.append(f"epochs is {self.epochs}; it must be 0 or more.")
         if self.scaling == "strong" and (self.labelled_batch % self.ranks or self.unlabelled_batch % self.ranks):
             problems.append(
                 f"batches of {self.labelled_batch} and {self.unlabelled_batch} cannot be shared by {self.ranks} ranks."
             )
         if self.nodes != 1:
             problems.append(f"nodes is {self.nodes}; no executor here has several machines for one job: leave it at 1.")
-        if not self.nearness > 0:
-            problems.append(f"nearness is {self.nearness}; it must be above 0.")
-        if not self.learning_rate > 0:
-            problems.append(f"learning_rate is {self.learning_rate}; it must be above 0.")
+        amounts = {name: getattr(self, name) for name in (*_ABOVE_0, *_FROM_0)}
+        problems += [f"{name} is {amounts[name]}; it must be above 0." for name in _ABOVE_0 if not amounts[name] > 0]
+        problems += [f"{name} is {amounts[name]}; it must be 0 or more." for name in _FROM_0 if not amounts[name] >= 0]
+        problems += _problems_of_options(self.options)
         if problems:
             raise InvalidInput("The training settings cannot be used.", problems=problems)
 
@@ -146,6 +146,27 @@ def _problems_of_classes(classes: tuple[str, ...], algorithm: str) -> list[str]:
     ]
 
 
+def _problems_of_options(options: Mapping[str, float]) -> list[str]:
+    """What lies outside of its range; an option means the same in every algorithm that has it."""
+    found = []
+    for name, value in options.items():
+        lowest, highest, words = _OPTIONS.get(name, (-math.inf, math.inf, ""))
+        if not lowest <= value <= highest or (words.startswith("above") and value == lowest):
+            found.append(f"options: {name} is {value}; it must be {words}.")
+    return found
+
+
+_OPTIONS: Mapping[str, tuple[float, float, str]] = {
+    "threshold": (0.0, 1.0, "between 0 and 1"),
+    "memory": (0.0, 1.0, "between 0 and 1"),
+    "align": (0.0, 1.0, "between 0 and 1"),
+    "ramp": (0.0, 1.0, "between 0 and 1"),
+    "weight": (0.0, math.inf, "0 or more"),
+    "fairness": (0.0, math.inf, "0 or more"),
+    "temperature": (0.0, math.inf, "above 0"),
+    "alpha": (0.0, math.inf, "above 0"),
+    "n_sigma": (0.0, math.inf, "above 0"),
+}
 _COUNTS = (
     "size",
     "steps",
@@ -157,6 +178,8 @@ _COUNTS = (
     "checkpoint_every",
 )
 _SHARES = ("warmup", "ema", "held_out")
+_ABOVE_0 = ("nearness", "learning_rate", "clip")
+_FROM_0 = ("epochs", "weight_decay", "head_start", "patience", "few")
 
 # Where a GPU does the work, these take the place of the defaults above, which suit a CPU.
 ON_A_GPU: Mapping[str, Any] = {

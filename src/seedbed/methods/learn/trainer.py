@@ -121,12 +121,14 @@ class TrainingRun:
         task = make_task(labels, settings, self.device, held_out=len(self._parts.held_out))
         algorithm = make_algorithm(settings.algorithm, task, settings.options)
         labelled, unlabelled = settings.global_batches()
-        self._steps = settings.steps_over(len(self._parts.unlabelled))
+        labels_only = not algorithm.views.unlabelled
+        seen = self._parts.labelled if labels_only else self._parts.unlabelled
+        self._steps = settings.steps_over(len(seen), labelled=labels_only)
         self.feed = Feed(
             self._pool,
             self._parts,
             labelled=labelled,
-            unlabelled=unlabelled if algorithm.views.unlabelled else 0,
+            unlabelled=0 if labels_only else unlabelled,
             seed=run.seed,
             device=self.device,
             group=group,
@@ -223,7 +225,7 @@ class TrainingRun:
 
     def _astray(self, how: str) -> Failed:
         return Failed(
-            f"{how} at step {self._progress.step}: training has gone astray; the last checkpoint is kept.",
+            f"{how} at step {self._progress.step}: training has gone astray; the last checkpoint, if any, is kept.",
             hint="Use a smaller learning rate.",
         )
 

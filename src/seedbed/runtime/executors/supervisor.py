@@ -253,7 +253,7 @@ def children_by_parent() -> Callable[[int], list[int]]:
 
 def memory_of(pids: list[int], limit: int) -> int:
     """Bytes that processes hold: what each has in memory, and only where that passes the limit, which is rarely, the
-    dearer count in which pages that several share are split between them."""
+    dearer count in which pages that several share are split between them, and those of files are left out."""
     resident = sum(filter(None, map(resident_of, pids)))
     return resident if resident <= limit else sum(map(proportional_of, pids))
 
@@ -265,10 +265,11 @@ def resident_of(pid: int) -> int:
 
 
 def proportional_of(pid: int) -> int:
-    with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/smaps_rollup") as file:
-        for line in file:
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
+    """Without the pages of mapped files, which the system takes back when it needs room: a training may look at more
+    images than fit into memory."""
+    with contextlib.suppress(OSError, ValueError, KeyError), open(f"/proc/{pid}/smaps_rollup") as file:
+        held = {line.split()[0]: int(line.split()[1]) for line in file if line.startswith("Pss")}
+        return (held["Pss:"] - held.get("Pss_File:", 0)) * 1024
     return resident_of(pid)
 
 

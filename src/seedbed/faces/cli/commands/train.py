@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.resources import parse_size
 from seedbed.faces.cli.commands.jobs import finish
 from seedbed.faces.cli.commands.results import say_how_to_get
 from seedbed.faces.cli.options import Detach, Json, values
@@ -66,6 +67,7 @@ def train(
     gpus: Annotated[
         int, typer.Option(min=0, help="GPUs to train on, with a process each; 0: one, where there is one.")
     ] = 0,
+    memory: Annotated[str, typer.Option(help="Memory that it may take, like 8G; else 3G and 2G for each rank.")] = "",
     ranks: Annotated[int | None, _setting("ranks", "Processes that train together; as many as --gpus.")] = None,
     nodes: Annotated[int | None, _setting("nodes", "Machines; no executor has more than one so far.")] = None,
     scaling: Annotated[
@@ -110,8 +112,8 @@ def train(
         asked: dict[str, Any] = {"project": project, "seed": seed, "cls": cls.lower(), "group": group}
         asked |= {"test_share": test_share, "labels_per_class": labels_per_class}
         asked |= _labels(here, labels, project)
-        if gpus:
-            asked["resources"] = {"cpus": 0, "memory": 0, "gpus": gpus}
+        if gpus or memory:
+            asked["resources"] = {"cpus": 0, "memory": parse_size(memory) if memory else 0, "gpus": gpus}
         jobs = here.client.models.train(data or data_option, params=params, **asked)
         ended = finish(here, jobs, detach=detach, as_json=as_json)
         say_how_to_get(ended, quiet=as_json or detach)
