@@ -54,6 +54,8 @@ def test_labels_that_came_before_the_images_are_of_the_same_images(platform: Pla
     kept: KeptProjects = platform.projects._kept
     kept.add_labels("fields", [LabelEvent("old", "leaf.jpg", "rust", "ada")])  # as it was kept before there were images
     assert labels(platform) == {"leaf.jpg": "rust"}
+    again = LabelEvent("old", "leaf.jpg", "rust", "")  # its sender never heard that it was kept
+    assert platform.projects.add_labels("fields", [again], by=Identity(id="a", name="ada", role=Role.OPERATOR)) == 0
     assert platform.projects.changes("fields", by=SOLO).rows == [0]
     say(platform, "", row=0)
     assert labels(platform) == {}

@@ -66,6 +66,15 @@ def test_classes_are_added_changed_put_in_order_and_merged(me: httpx.Client, ref
     assert [one["name"] for one in me.get(f"{API}/{ref}/classes").json()] == ["well", "rust"]
     assert me.get(f"{API}/{ref}/labels").json()[id_of(FILES[0])]["label"] == "rust"
     assert me.post(f"{API}/{ref}/classes/well/merge", json={"into": "nothing"}).status_code == 404
+    assert me.patch(f"{API}/{ref}/classes/well", json={}).json()["key"] == "w"
+
+
+def test_a_class_with_a_slash_in_its_name_can_be_changed_like_any_other(me: httpx.Client, ref: str) -> None:
+    me.post(f"{API}/{ref}/classes", json={"name": "spots/merge"})
+    assert me.patch(f"{API}/{ref}/classes/spots%2Fmerge", json={"name": "a/b"}).status_code == 200
+    assert me.post(f"{API}/{ref}/classes/rust/merge", json={"into": "a/b"}).status_code == 200
+    assert me.post(f"{API}/{ref}/classes/a%2Fb/merge", json={"into": "well"}).status_code == 200
+    assert [one["name"] for one in me.get(f"{API}/{ref}/classes").json()] == ["well"]
 
 
 def test_labels_by_index_are_kept_once_and_come_back_in_the_feed(me: httpx.Client, ref: str, data: str) -> None:
@@ -120,7 +129,9 @@ def test_files_of_labels_go_out_and_come_in(me: httpx.Client, ref: str, settings
     post(me, ref, {"id": f"{ref}-1", "index": 0, "label": "rust"}, {"id": f"{ref}-2", "index": 1, "label": "well"})
     table = me.get(f"{API}/{ref}/labels/export")
     assert table.headers["content-type"].startswith("text/csv") and table.text.count("\n") == 3
-    assert "attachment" in table.headers["content-disposition"]
+    assert me.patch(f"{API}/{ref}", json={"name": f"小麦 {ref}"}).status_code == 200
+    table = me.get(f"{API}/{ref}/labels/export")
+    assert table.headers["content-disposition"].startswith("attachment; filename*=utf-8''%E5%B0%8F")
     coco = me.get(f"{API}/{ref}/labels/export", params={"format": "coco"})
     assert len(json.loads(coco.content)["annotations"]) == 2
     zipped = me.get(f"{API}/{ref}/labels/export", params={"format": "folders"})

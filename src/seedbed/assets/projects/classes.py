@@ -95,7 +95,8 @@ def change_class(connection: Connection, project: str, kind: Kind, name: str, ch
     before = require_class(existing, name)
     after = replace(before, **changes)
     check_classes([after if one is before else one for one in existing], kind, [after.name])
-    connection.execute(update(tables.classes).where(_is_class(project, name)).values(changes))
+    if changes:
+        connection.execute(update(tables.classes).where(_is_class(project, name)).values(changes))
     return after
 
 

@@ -96,14 +96,19 @@ class Changes:
 
 
 def append(
-    connection: Connection, project: str, given: Sequence[LabelEvent], classes: Sequence[str], at: Instant
+    connection: Connection,
+    project: str,
+    given: Sequence[LabelEvent],
+    classes: Sequence[str],
+    at: Instant,
+    same: Same = str,
 ) -> list[LabelEvent]:
     """Add the events that are not there yet and return them; everything wrong with any of them is said at once.
 
     The caller holds the project's lock, so that the order of numbers is the order of commits.
     """
     _check_texts(given)
-    fresh = _in_names_of_today(connection, project, _not_yet_there(connection, project, given), classes)
+    fresh = _in_names_of_today(connection, project, _not_yet_there(connection, project, given, same), classes)
     _check_classes(fresh, classes)
     rows = [{"project": project, "at": at, **vars(event)} for event in fresh]
     try:
@@ -210,7 +215,7 @@ def _meanings(connection: Connection, project: str) -> Meanings:
     return Meanings([Change(number, old, new) for number, old, new in rows])
 
 
-def _not_yet_there(connection: Connection, project: str, given: Sequence[LabelEvent]) -> list[LabelEvent]:
+def _not_yet_there(connection: Connection, project: str, given: Sequence[LabelEvent], same: Same) -> list[LabelEvent]:
     by_id: dict[str, LabelEvent] = {}
     clashing = []
     for event in given:
@@ -219,12 +224,12 @@ def _not_yet_there(connection: Connection, project: str, given: Sequence[LabelEv
     meanings: Meanings | None = None
     for row in _rows_of(connection, list(by_id)):
         sent = by_id.pop(row.id)
-        kept = LabelEvent(row.id, row.image, row.label, row.by, row.source, row.mark)
+        kept = LabelEvent(row.id, same(row.image), row.label, row.by, row.source, row.mark)
         if row.project == project and kept == sent:
             continue
         meanings = meanings or _meanings(connection, project)
-        same = row.project == project and replace(sent, label=kept.label) == kept
-        if not (same and meanings.became(sent.label, kept.label)):
+        otherwise_same = row.project == project and replace(sent, label=kept.label) == kept
+        if not (otherwise_same and meanings.became(sent.label, kept.label)):
             clashing.append(row.id)
     if clashing:
         raise Conflict(

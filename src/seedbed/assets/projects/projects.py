@@ -207,18 +207,24 @@ class Projects:
     # --- labels -----------------------------------------------------------------------------------------------------
 
     def add_labels(
-        self, reference: str, given: Iterable[LabelEvent], *, new_classes: Sequence[str | NewClass] = ()
+        self,
+        reference: str,
+        given: Iterable[LabelEvent],
+        *,
+        new_classes: Sequence[str | NewClass] = (),
+        same: Same = str,
     ) -> int:
         """Keep label events, all or none; they are on disk when this returns. How many were not there before.
 
         `new_classes` are made first, those that are not there yet; where a label is refused, they are not made either.
+        `same` gives the name that an image goes by, for events that are sent again under another of its names.
         """
         sent = [*given]
         with self._database.write() as connection:
             project = _lock(connection, reference)
             self._add_missing(connection, project, _new(new_classes))
             names = [one.name for one in kept_classes.read_classes(connection, project.id)]
-            fresh = label_events.append(connection, project.id, sent, names, self._clock.now())
+            fresh = label_events.append(connection, project.id, sent, names, self._clock.now(), same)
             if fresh:
                 last = label_events.last_number(connection, project.id)
                 people = sorted({event.by for event in fresh})

@@ -62,7 +62,8 @@ class ProjectLabels:
         """
         project = self._require(ref, Role.LABELLER, by)
         named = self._by_id(project, events)
-        return self._kept.add_labels(project.id, [replace(event, by=by.name) for event in named])
+        said = [replace(event, by=by.name) for event in named]
+        return self._kept.add_labels(project.id, said, same=self._same(project))
 
     def labels(self, ref: str, *, by: Identity) -> Mapping[str, Label]:
         """Image to what counts of it: by id, where the image is in the project's data set."""

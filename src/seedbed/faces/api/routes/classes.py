@@ -11,7 +11,7 @@ from seedbed.faces.api.routes.projects import ProjectRef
 from seedbed.faces.api.routing import router
 
 classes = router("projects")
-ClassName = Annotated[str, Path(max_length=200)]
+ClassName = Annotated[str, Path(max_length=200)]  # it may hold a slash, so it is matched as a path
 
 
 @classes.get("/{ref}/classes", name="classes")
@@ -32,19 +32,19 @@ def order_classes(ref: ProjectRef, asked: OrderAsked, here: Here, by: Trainer) -
     return [ClassView.of(one) for one in here.projects.order_classes(ref, asked.order, by=by)]
 
 
-@classes.patch("/{ref}/classes/{name}")
+@classes.patch("/{ref}/classes/{name:path}")
 def change_class(ref: ProjectRef, name: ClassName, asked: ClassChange, here: Here, by: Trainer) -> ClassView:
     """Another name for a class and its labels, another colour, key or value."""
     return ClassView.of(here.projects.change_class(ref, name, asked.model_dump(exclude_unset=True), by=by))
 
 
-@classes.post("/{ref}/classes/{name}/merge")
+@classes.post("/{ref}/classes/{name:path}/merge")
 def merge_class(ref: ProjectRef, name: ClassName, asked: MergeAsked, here: Here, by: Trainer) -> CountView:
     """Make two classes one: this one goes, its labels are the other's. How many images that concerns."""
     return CountView(count=here.projects.merge_class(ref, name, asked.into, by=by))
 
 
-@classes.delete("/{ref}/classes/{name}", status_code=204)
+@classes.delete("/{ref}/classes/{name:path}", status_code=204)
 def remove_class(
     ref: ProjectRef,
     name: ClassName,

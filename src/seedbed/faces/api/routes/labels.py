@@ -2,6 +2,7 @@
 
 import json
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import Query
 from starlette.responses import Response, StreamingResponse
@@ -98,7 +99,8 @@ def export_labels(
 ) -> StreamingResponse:
     """The labels that count, as a file that other tools read: CSV, JSON, or a zip archive where images go along."""
     made = here.projects.export_labels(ref, format=format, images=images, by=by)
-    headers = {"Content-Disposition": f'attachment; filename="{made.name}"', "Cache-Control": "private, no-store"}
+    disposition = f"attachment; filename*=utf-8''{quote(made.name)}"  # names may have letters that headers have not
+    headers = {"Content-Disposition": disposition, "Cache-Control": "private, no-store"}
     return StreamingResponse(made.pieces, media_type=made.media, headers=headers)
 
 
