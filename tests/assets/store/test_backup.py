@@ -1,6 +1,9 @@
 """backup and restore keep everything."""
 
+import errno
+import io
 import json
+import os
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +16,9 @@ from seedbed.assets.db.engine import Database
 from seedbed.assets.db.tables import audit, metadata, settings, users
 from seedbed.assets.store.backup import backup
 from seedbed.assets.store.bundle import Draft
+from seedbed.assets.store.content import Content
 from seedbed.assets.store.contexts import Contexts
+from seedbed.assets.store.home import open_home
 from seedbed.assets.store.restore import restore
 from seedbed.assets.store.store import Store
 from seedbed.assets.store.tables_file import dump_tables
@@ -96,8 +101,10 @@ def test_a_bundle_deleted_while_the_backup_runs_is_not_brought_back(
 
 def test_restore_refuses_a_home_that_is_not_empty(full: Store, tmp_path: Path) -> None:
     path = backup(full, tmp_path / "backup.tar").path
-    with pytest.raises(Conflict, match="not empty: it has bundles and users"):
+    with pytest.raises(Conflict, match="not empty: it has files/"):
         restore(path, full.home, full.database.url)
+    with pytest.raises(Conflict, match="not empty: it has bundles and users"):
+        restore(path, tmp_path / "fresh", full.database.url)
     with pytest.raises(Conflict, match="already there"):
         backup(full, path)
     with pytest.raises(NotFound, match="no backup"):
@@ -113,10 +120,76 @@ def test_a_damaged_backup_restores_the_rest_and_says_what_is_missing(full: Store
     data = path.read_bytes()
     path.write_bytes(data.replace(b"model\0\0\0", b"mOdel\0\0\0"))
     restored = restore(path, tmp_path / "new")
-    assert restored.bundles == 2 and len(restored.problems) == 2 and "damaged" in restored.problems[0]
+    assert restored.bundles == 2 and len(restored.problems) == 1
+    assert "'model'" in restored.problems[0] and "damaged" in restored.problems[0]
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(Damaged):
         restore(path, tmp_path / "newer")
+
+
+def spoil(store: Store, name: str) -> Path:
+    """Change a byte of a bundle's file, as a failing disk does."""
+    path = store.path_of(store.get(name).files[0].digest)
+    path.chmod(0o644)
+    path.write_bytes(b"X" + path.read_bytes()[1:])
+    return path
+
+
+def test_a_backup_says_what_was_damaged_or_missing_here_and_keeps_the_rest(
+    full: Store, draft: MakeDraft, tmp_path: Path
+) -> None:
+    kept = full.publish(draft(b"kept", name="kept"))
+    spoil(full, "model")
+    full.path_of(full.get("leaves").files[0].digest).unlink()
+    full.parts.manifests.path_of(kept.uuid).write_text("{}")
+    report = backup(full, tmp_path / "backup.tar")
+    manifest, *files = report.problems
+    assert manifest == f"'kept' ({kept.uuid}): its manifest is damaged."
+    assert sorted(problem.split(" ")[0] for problem in files) == ["'leaves'", "'model'"]
+    assert {problem.split("… ")[1] for problem in files} == {"is damaged.", "is missing."}
+    restored = restore(report.path, tmp_path / "new")
+    assert restored.bundles == 3 and len(restored.problems) == 3
+    assert Content(tmp_path / "new" / "files").holds(kept.files[0].digest, 4)
+
+
+def test_a_sector_that_cannot_be_read_does_not_cost_the_backup_of_the_rest(
+    full: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = full.path_of(full.get("model").files[0].digest)
+    opened = Path.open
+
+    class Unreadable(io.FileIO):
+        def read(self, *_: object) -> bytes:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def open_badly(path: Path, *args: Any, **more: Any) -> Any:
+        return Unreadable(path) if path == bad else opened(path, *args, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", open_badly)
+        report = backup(full, tmp_path / "backup.tar")
+    assert len(report.problems) == 1 and "'model'" in report.problems[0] and "cannot be read" in report.problems[0]
+    restored = restore(report.path, tmp_path / "new")
+    assert restored.bundles == 2 and len(restored.problems) == 1
+
+
+@pytest.mark.parametrize("foreign", ["letter.txt", "manifests/old.json", "seedbed.toml", "photos/a.jpg"])
+def test_restore_refuses_a_folder_with_foreign_files_and_leaves_it_as_it_was(
+    full: Store, tmp_path: Path, foreign: str
+) -> None:
+    path = backup(full, tmp_path / "backup.tar").path
+    home = tmp_path / "new"
+    (home / foreign).parent.mkdir(parents=True)
+    (home / foreign).write_text("mine")
+    with pytest.raises(Conflict, match=foreign.split("/", maxsplit=1)[0]):
+        restore(path, home)
+    assert [file for file in home.rglob("*") if file.is_file()] == [home / foreign]
+
+
+def test_a_home_that_was_opened_and_never_used_can_be_restored_into(full: Store, tmp_path: Path) -> None:
+    path = backup(full, tmp_path / "backup.tar").path
+    open_home(tmp_path / "new").dispose()
+    assert restore(path, tmp_path / "new").problems == ()
 
 
 def test_a_restore_that_was_cut_short_can_be_started_again(

@@ -78,6 +78,17 @@ def test_a_file_shared_at_the_remote_with_a_bundle_of_somebody_else_stays(
     assert holds(tmp_path / "remote", SECRET) == []
 
 
+def test_files_that_other_bundles_have_too_are_counted_and_their_keepers_named(store: Store, draft: MakeDraft) -> None:
+    first, other = store.publish(draft(SECRET, name="first")), store.publish(draft(SECRET, name="other"))
+    arrays = {"files": draft(SECRET).arrays["files"], "rest": draft(b"alone").arrays["files"]}
+    gone = store.delete([store.publish(Draft("both", "files", arrays)).uuid])
+    assert (gone.files, gone.shared) == (1, 1)
+    assert [(keeper.name, keeper.uuid) for keeper in gone.keepers] == [("first", first.uuid), ("other", other.uuid)]
+    store.delete([first.uuid])
+    last = store.delete([other.uuid])
+    assert (last.files, last.shared, last.keepers) == (1, 0, ())
+
+
 def test_a_deletion_that_was_cut_short_is_finished_by_gc_without_a_grace_period(
     store: Store, home: Path, draft: MakeDraft, monkeypatch: pytest.MonkeyPatch
 ) -> None:

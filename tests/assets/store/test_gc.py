@@ -118,7 +118,7 @@ def test_gc_among_publishers_takes_nothing_that_is_acknowledged(store: Store, dr
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
-        (lambda path, manifest: path.unlink(), "cannot be read"),
+        (lambda path, manifest: path.unlink(), "is missing"),
         (lambda path, manifest: (path.chmod(0o644), path.write_bytes(b"lEaf")), "bytes of file"),
         (lambda path, manifest: (path.chmod(0o644), path.write_bytes(b"leaf leaf")), "instead of 4"),
         (lambda path, manifest: manifest.unlink(), "no manifest"),

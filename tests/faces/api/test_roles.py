@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from sqlalchemy import insert
 
 from seedbed.assets.access.roles import SOLO, Role
+from seedbed.assets.db.tables import contexts
 from seedbed.assets.store.bundle import ArrayType, Bundle, Draft, DraftArray, Lineage
 from seedbed.assets.store.lineage import HIDDEN
 from seedbed.faces.api.app import role_of
@@ -124,3 +127,27 @@ def _published(platform: Platform, name: str, *made_from: Bundle, project: str) 
             project=project,
         )
     )
+
+
+def test_who_deletes_learns_of_bundles_of_other_projects_only_that_they_have_the_same_bytes(
+    team_calls: By, tokens: dict[Role, str], platform: Platform, tmp_path: Path
+) -> None:
+    hidden = platform.projects.create("keeps the bytes", by=SOLO)
+    (tmp_path / "a.txt").write_text("the same bytes")
+    mine = platform.bundles.add([tmp_path / "a.txt"], name="mine-shared", by=SOLO)
+    platform.bundles.add([tmp_path / "a.txt"], name="theirs-secret", project=hidden.id, by=SOLO)
+    answer = team_calls(tokens[Role.TRAINER]).post("/api/v1/bundles/remove", json={"refs": [mine.uuid]})
+    assert (answer.json()["shared"], answer.json()["keepers"]) == (1, [HIDDEN])
+    assert "theirs-secret" not in answer.text
+
+
+def test_only_operators_remove_contexts_and_even_those_with_a_slash(
+    team_calls: By, tokens: dict[Role, str], platform: Platform
+) -> None:
+    with platform.store.database.write() as conn:  # as an older Seedbed made them
+        conn.execute(insert(contexts).values(name="old/one", remote="", created=0.0))
+    for role in (Role.VIEWER, Role.TRAINER):
+        assert team_calls(tokens[role]).delete("/api/v1/contexts/old%2Fone").status_code == 403
+    operator = team_calls(tokens[Role.OPERATOR])
+    assert operator.delete("/api/v1/contexts/old%2Fone").status_code == 204
+    assert operator.delete("/api/v1/contexts/old%2Fone").status_code == 404

@@ -20,6 +20,7 @@ from seedbed.assets.store.bundle import (
 )
 from seedbed.base.errors import Damaged, InvalidInput, Unsafe
 from seedbed.base.ids import canonical_json
+from seedbed.base.names import problems_of_name
 
 _LONGEST = 255  # bytes of a name, as file systems have it
 _MOST_PROBLEMS = 20
@@ -35,11 +36,17 @@ def check_drafts(drafts: Sequence[Draft]) -> None:
 
 
 def name_problems(what: str, name: object) -> Iterable[str]:
-    """What is wrong with a name that people give: of a bundle, a kind, a tag, a context."""
+    """What is wrong with a name that people give: of a kind, a tag."""
     if not isinstance(name, str) or not name.strip() or name != name.strip():
         yield f"{what} must be a text that is not blank and has no blanks around it (given: {name!r})"
     elif len(name.encode("utf-8", "replace")) > _LONGEST or not name.isprintable():
         yield f"{what} must be printable and at most {_LONGEST} bytes long (given: {name[:40]!r}…)"
+
+
+def address_problems(what: str, name: object) -> Iterable[str]:
+    """The same for what is asked for by its name over the network: a bundle, a context."""
+    wrong = list(name_problems(what, name))
+    yield from wrong or problems_of_name(what, str(name))
 
 
 def tag_problems(tags: Mapping[str, str | None]) -> Iterable[str]:
@@ -51,7 +58,7 @@ def tag_problems(tags: Mapping[str, str | None]) -> Iterable[str]:
 
 
 def _problems(draft: Draft) -> Iterable[str]:
-    yield from name_problems("the name", draft.name)
+    yield from address_problems("the name", draft.name)
     yield from name_problems("the kind", draft.kind)
     yield from tag_problems(draft.tags)
     if draft.uuid and not is_uuid(draft.uuid):

@@ -6,13 +6,12 @@ import errno
 import fcntl
 import hashlib
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from seedbed.assets.store.bundle import DraftFile, FileLink
-from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.errors import Damaged, InvalidInput
 from seedbed.base.files import fsync_folder, says_when_full
 from seedbed.base.ids import digest_of_file, new_id
 
@@ -21,21 +20,26 @@ _CHUNK = 1 << 20
 _ONE_BY_ONE = 8  # up to here files are synced singly; above, one call for the file system is cheaper
 _READ_ONLY = 0o444
 _READERS = 4
+HEAL = "Bring it back: seedbed store pull, or add the same files again; seedbed store verify names all that is damaged."
 
 
 class Content:
-    """The folder files/. Safe to use from several threads and processes: a file appears whole, under its digest."""
+    """The folder files/. Safe to use from several threads and processes: a file appears whole, under its digest.
+
+    Disks forget: a file that was found to be damaged is noted in .damaged/ until whole bytes have taken its place.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.incoming = root / ".incoming"
+        self.damaged = root / ".damaged"
 
     def path_of(self, digest: str) -> Path:
         """Where the bytes of that digest lie, or would lie."""
         return self.root / digest[:2] / digest
 
     def take_all(self, files: Iterable[DraftFile | FileLink], *, consume: bool) -> list[FileLink]:
-        """Bring files in, in their order; what is stored already is only touched. Not durable before `sync`."""
+        """Bring files in, in their order; no byte is stored twice. Not durable before `sync`."""
         todo = list(files)
         with says_when_full(self.root):
             if len(todo) <= _READERS:
@@ -47,6 +51,8 @@ class Content:
         if isinstance(file, FileLink):
             if not self.touch(file.digest):
                 raise InvalidInput(f"The file {file.name!r} with digest {file.digest[:12]}… is not in the store.")
+            if not self.holds(file.digest, file.size):
+                raise Damaged(f"The stored file {file.name!r} ({file.digest[:12]}…) is damaged.", hint=HEAL)
             return file
         if consume and (link := self._adopt(file)):
             return link
@@ -55,14 +61,13 @@ class Content:
     def _adopt(self, file: DraftFile) -> FileLink | None:
         """Hash a file where it lies and give it a second name in the store; its first goes after the commit."""
         digest, size = digest_of_file(file.path), file.path.stat().st_size
-        if not self.touch(digest):
-            place = self._place(digest)
+        if not self._has(digest, file.path):
             file.path.chmod(_READ_ONLY)
             os.utime(file.path)
             try:
-                os.link(file.path, place)
-            except FileExistsError:
-                self.touch(digest)
+                with self.receive() as draft:
+                    os.link(file.path, draft)
+                    self._put(draft, digest)
             except OSError as error:
                 if error.errno in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
                     return None  # another file system, or one without links: copy
@@ -85,14 +90,34 @@ class Content:
             draft.unlink(missing_ok=True)
 
     def admit(self, draft: Path, digest: str) -> int:
-        """Put a received file under its digest; the answer is its size."""
+        """Put a received file, whose digest was checked, under its digest; the answer is its size."""
         size = draft.stat().st_size
-        if self.touch(digest):
+        if self._has(digest, draft):
             draft.unlink()
         else:
             draft.chmod(_READ_ONLY)
-            draft.replace(self._place(digest))
+            self._put(draft, digest)
         return size
+
+    def _has(self, digest: str, incoming: Path) -> bool:
+        """Whether the stored file has the bytes of an incoming one; if not, the incoming one takes its place.
+
+        Whoever brings bytes again relies on what lies here afterwards. The incoming ones have just been hashed, so
+        that comparing with them tells as much as a second hash would, and costs only the reading.
+        """
+        if not self.touch(digest):
+            return False
+        try:
+            same = _same_bytes(self.path_of(digest), incoming)
+        except OSError:  # such as a sector that cannot be read
+            return False
+        if same:
+            self.trust(digest)
+        return same
+
+    def _put(self, draft: Path, digest: str) -> None:
+        draft.replace(self._place(digest))
+        self.trust(digest)
 
     def touch(self, digest: str) -> bool:
         """Whether a file is there; if so, gc sees that somebody needs it now."""
@@ -101,6 +126,41 @@ class Content:
         except FileNotFoundError:
             return False
         return True
+
+    def holds(self, digest: str, size: int) -> bool:
+        """Whether a file is there, of its size and not known to be damaged: all that can be said without reading."""
+        try:
+            there = self.path_of(digest).stat().st_size == size
+        except OSError:
+            return False
+        return there and not (self.damaged / digest).exists()
+
+    def check(self, digest: str) -> Path:
+        """The path of a file whose every byte was just read and compared with its digest; raises Damaged."""
+        path = self.path_of(digest)
+        try:
+            found = digest_of_file(path)
+        except OSError as error:
+            raise self._damaged(digest, f"cannot be read: {error.strerror}") from None
+        if found != digest:
+            raise self._damaged(digest)
+        self.trust(digest)
+        return path
+
+    def suspect(self, digest: str) -> None:
+        """Note that a file is not what it was: nobody works with it, and the next pull brings it back."""
+        if self.path_of(digest).exists():  # one that is missing needs no note
+            with contextlib.suppress(OSError):  # on a disk that takes no more, the finding itself still counts
+                self.damaged.mkdir(parents=True, exist_ok=True)
+                (self.damaged / digest).touch()
+
+    def trust(self, digest: str) -> None:
+        """Take that note away: the file has been read and is whole."""
+        (self.damaged / digest).unlink(missing_ok=True)
+
+    def _damaged(self, digest: str, how: str = "is not what it was when it was written") -> Damaged:
+        self.suspect(digest)
+        return Damaged(f"The stored file {digest[:12]}… {how}.", hint=HEAL)
 
     def missing(self, digests: Iterable[str]) -> list[str]:
         """Those of the digests that have no file."""
@@ -119,22 +179,25 @@ class Content:
             path.unlink()
         except FileNotFoundError:
             return 0
+        finally:
+            self.trust(digest)
         return size
 
-    def copy_out(self, digest: str, target: Path, *, link: bool) -> None:
-        """Give a file out: a read-only hard link for run folders, else a reflink or a copy that is the taker's own."""
-        source = self.path_of(digest)
-        try:
-            if link and _link(source, target):
-                return
-            if not clone(source, target):
-                shutil.copyfile(source, target)
-        except FileNotFoundError:
-            if source.exists():
-                raise
-            raise NotFound(
-                f"The bytes {digest[:12]}… are not in the store.", hint="Run: seedbed store verify"
-            ) from None
+    def copy_out(self, file: FileLink, target: Path, *, link: bool) -> None:
+        """Give a file out: a read-only hard link for run folders, else a reflink or a copy that is the taker's own.
+
+        A copy is compared with its digest on the way. A link is not, since reading all of a large data set before each
+        job may take longer than the job: only its size and what is known to be damaged are looked at.
+        """
+        source = self.path_of(file.digest)
+        if not source.exists():
+            raise self._damaged(file.digest, "is missing")
+        if link and self.holds(file.digest, file.size) and _link(source, target):
+            return
+        if copy_and_hash(source, target) != file.digest:
+            target.unlink()
+            raise self._damaged(file.digest)
+        self.trust(file.digest)
 
     def _place(self, digest: str) -> Path:
         place = self.path_of(digest)
@@ -152,6 +215,16 @@ def copy_and_hash(source: Path, target: Path) -> str:
             hasher.update(chunk)
             write.write(chunk)
     return hasher.hexdigest()
+
+
+def _same_bytes(one: Path, other: Path) -> bool:
+    with one.open("rb") as left, other.open("rb") as right:
+        if os.fstat(left.fileno()).st_size != os.fstat(right.fileno()).st_size:
+            return False
+        while chunk := left.read(_CHUNK):
+            if chunk != right.read(_CHUNK):
+                return False
+    return True
 
 
 def clone(source: Path, target: Path) -> bool:

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from seedbed.assets.db.dialects import insert_new, upsert
 from seedbed.assets.db.tables import bundles, context_bundles, contexts, remote_copies, settings
-from seedbed.assets.store.checks import name_problems
+from seedbed.assets.store.checks import address_problems
 from seedbed.assets.store.rows import in_parts
 from seedbed.assets.store.store import CURRENT_CONTEXT, DEFAULT_CONTEXT, Store
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
@@ -35,7 +35,7 @@ class Contexts:
 
     def create(self, name: str, remote: str = "") -> Context:
         """A new, empty context."""
-        if problems := list(name_problems("the name", name)):
+        if problems := list(address_problems("the name", name)):
             raise InvalidInput("This context cannot be made.", problems=problems)
         address = normal_address(remote)
         with self._store.database.write() as conn:
@@ -103,7 +103,11 @@ class Contexts:
     def delete(self, name: str) -> None:
         """Forget a context; its bundles stay, here and at the remote, until they are deleted."""
         if name == DEFAULT_CONTEXT or self.get(name).current:
-            raise Conflict(f"The context '{name}' is needed.", hint="Use another one first: seedbed context use.")
+            raise Conflict(
+                f"The context '{name}' is needed: "
+                + ("bundles go there by default." if name == DEFAULT_CONTEXT else "new bundles go into it."),
+                hint="" if name == DEFAULT_CONTEXT else f"Use another one first: seedbed context use {DEFAULT_CONTEXT}",
+            )
         with self._store.database.write() as conn:
             conn.execute(delete(contexts).where(contexts.c.name == name))
 

@@ -20,15 +20,29 @@ from seedbed.base.resources import show_size
 TROUBLE = (SeedbedError, OSError, SQLAlchemyError)  # after which the next who tidies goes on
 
 
+@dataclass(frozen=True, order=True)
+class Keeper:
+    """A bundle that has bytes of one that was deleted: they stay for it."""
+
+    name: str
+    uuid: str
+    project: str
+
+
 @dataclass(frozen=True)
 class Deletion:
-    """What went: the bundles (first those asked for, then what was derived from them), and the room that they took."""
+    """What went: the bundles (first those asked for, then what was derived from them), and the room that they took.
+
+    `shared` counts the files of theirs that stay, because `keepers` have the same bytes.
+    """
 
     bundles: tuple[Bundle, ...]
     files: int
     bytes: int
     remotes: tuple[str, ...] = ()  # addresses that held copies
     waiting: tuple[str, ...] = ()  # sentences: which bytes, here or at remotes, could not go yet, and when they do
+    shared: int = 0
+    keepers: tuple[Keeper, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,9 @@ def delete_bundles(parts: Parts, uuids: Collection[str], *, cascade: bool, by: s
     finish_deletions(parts)  # others, which had to wait
     size_of = {digest: size for files in sizes.values() for digest, size in files.items()}
     freed = sum(size_of[digest] for digest in swept.gone)
-    return Deletion(tuple(doomed), len(swept.gone), freed, tuple(remotes), _spared(swept, size_of))
+    shared = size_of.keys() - swept.gone - swept.left
+    waiting, keepers = _spared(swept, size_of), _keepers(parts, shared)
+    return Deletion(tuple(doomed), len(swept.gone), freed, tuple(remotes), waiting, len(shared), keepers)
 
 
 def tidy(parts: Parts) -> None:
@@ -136,6 +152,16 @@ def _spared(swept: Swept, size_of: Mapping[str, int]) -> tuple[str, ...]:
         f"{they} still on disk, because somebody is writing just now and may need {'it' if count == 1 else 'them'}; "
         "what is left goes when that has ended, at the latest with: seedbed store gc",
     )
+
+
+def _keepers(parts: Parts, digests: Collection[str]) -> tuple[Keeper, ...]:
+    found: set[Keeper] = set()
+    columns = select(bundles.c.name, bundles.c.uuid, bundles.c.project)
+    for part in in_parts(sorted(digests)):
+        having = select(bundle_files.c.uuid).where(bundle_files.c.digest.in_(part))
+        with parts.database.read() as conn:
+            found.update(Keeper(*row) for row in conn.execute(columns.where(bundles.c.uuid.in_(having))))
+    return tuple(sorted(found))
 
 
 def _check_cascade(doomed: Collection[Bundle], uuids: Collection[str], *, cascade: bool) -> None:

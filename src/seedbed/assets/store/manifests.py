@@ -67,6 +67,12 @@ class Manifests:
             raise
         return Written(bundle, digest_of_bytes(text))
 
+    def rewrite(self, bundle: Bundle) -> Written:
+        """Write the manifest of a bundle that exists anew, because it was lost or damaged."""
+        text = canonical_json(bundle.to_json()).encode()
+        write_atomically(self.path_of(bundle.uuid), text)
+        return Written(bundle, digest_of_bytes(text))
+
     def read(self, uuid: str) -> Written:
         """A bundle as its manifest has it, with the tags set since."""
         path = self.path_of(uuid)

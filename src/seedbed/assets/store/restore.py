@@ -17,14 +17,19 @@ from seedbed.assets.db.tables import bundle_files, bundles, jobs, projects, user
 from seedbed.assets.store.backup import FORMAT, GONE, SHEET, TABLES
 from seedbed.assets.store.checks import is_digest, safe_name
 from seedbed.assets.store.content import Content, sync_files
-from seedbed.assets.store.home import open_home
-from seedbed.assets.store.rows import in_parts
+from seedbed.assets.store.home import FOLDERS, open_home
+from seedbed.assets.store.parts import Parts
+from seedbed.assets.store.rows import bundles_with, in_parts
 from seedbed.assets.store.tables_file import load_tables
+from seedbed.assets.store.verify import verify_manifests
+from seedbed.base.clock import SystemClock
 from seedbed.base.errors import Conflict, Damaged, NotFound, Unsafe, WrongVersion
 from seedbed.base.files import inside, says_when_full
 from seedbed.base.ids import digest_of_file
 
 _PLACES = ("manifests", "uploads", "jobs")
+_MARK = ".restoring"  # lies in a home until everything is back
+_OWN = {"seedbed.db", "seedbed.db-wal", "seedbed.db-shm", "version", ".lock", "server.json", "server.lock", _MARK}
 
 
 @dataclass(frozen=True)
@@ -41,17 +46,20 @@ def restore(source: Path, home: Path, url: str = "") -> RestoreReport:
 
     The rows come last and in one transaction: a restore that was cut short can simply be started again.
     """
-    database = open_home(home, url)
-    try:
-        with _open(source) as tar:
-            sheet = _sheet(tar)
-            _check_empty(database, home)
+    with _open(source) as tar:
+        sheet = _sheet(tar)
+        _check_no_files(home, source)
+        database = open_home(home, url)
+        try:
+            _check_no_rows(database, home)
+            (home / _MARK).touch()
             files, problems = _extract(tar, home)
             count = _load_rows(tar, database, sheet["revision"])
-            missing = _missing(database, home)
-    finally:
-        database.dispose()
-    return RestoreReport(count, files, (*problems, *missing))
+            (home / _MARK).unlink()
+            problems += _missing(database, home)
+        finally:
+            database.dispose()
+    return RestoreReport(count, files, tuple(problems))
 
 
 @contextlib.contextmanager
@@ -78,7 +86,22 @@ def _sheet(tar: tarfile.TarFile) -> dict[str, Any]:
     return sheet
 
 
-def _check_empty(database: Database, home: Path) -> None:
+def _check_no_files(home: Path, source: Path) -> None:
+    """Refuse a folder that holds anything, unless it is from a restore that was cut short; before it is touched."""
+    if (home / _MARK).exists() or not home.is_dir():
+        return
+    ours = {path.partition("/")[0] for path in FOLDERS}
+    foreign = [path for path in home.iterdir() if path.name not in _OWN | ours]
+    inner = (path for name in ours for path in (home / name).rglob("*") if path.is_file())
+    found = [*foreign, *inner]
+    if names := sorted(path.relative_to(home).as_posix() for path in found if path.resolve() != source.resolve()):
+        raise Conflict(
+            f"{home} is not empty: it has {', '.join(names[:3])}{' and more' if len(names) > 3 else ''}.",
+            hint="Restore into a home that does not exist yet (SEEDBED_HOME); nothing was written.",
+        )
+
+
+def _check_no_rows(database: Database, home: Path) -> None:
     with database.read() as conn:
         used = [
             table.name for table in (bundles, jobs, projects, users) if conn.execute(select(table).limit(1)).first()
@@ -91,7 +114,9 @@ def _check_empty(database: Database, home: Path) -> None:
 
 
 def _extract(tar: tarfile.TarFile, home: Path) -> tuple[int, list[str]]:
-    content, problems, written = Content(home / "files"), [], []
+    content = Content(home / "files")
+    problems: list[str] = []
+    written: list[Path] = []
     with says_when_full(home):
         for member in tar:
             if member.name in (SHEET, TABLES, GONE) or not member.isfile():
@@ -100,7 +125,7 @@ def _extract(tar: tarfile.TarFile, home: Path) -> tuple[int, list[str]]:
             if not safe_name(member.name) or file is None:
                 raise Unsafe(f"The backup has a file that leads out of the home: {member.name!r}.")
             if path.parts[0] == "files":
-                problems += _admit(content, path.name, file)
+                _admit(content, path.name, file)
             elif path.parts[0] in _PLACES or member.name == "seedbed.toml":
                 written.append(_put(inside(home, member.name), file))
             else:
@@ -112,14 +137,13 @@ def _extract(tar: tarfile.TarFile, home: Path) -> tuple[int, list[str]]:
     return len(written) + len(digests), problems
 
 
-def _admit(content: Content, digest: str, file: Any) -> list[str]:
+def _admit(content: Content, digest: str, file: Any) -> None:
+    """Bring a file in; one that is damaged is left out, and then missing, which is said with its bundles."""
     with content.receive() as draft:
         with draft.open("xb") as target:
             shutil.copyfileobj(file, target)
-        if not is_digest(digest) or digest_of_file(draft) != digest:
-            return [f"The file {digest[:12]}… is damaged in the backup and was left out."]
-        content.admit(draft, digest)
-    return []
+        if is_digest(digest) and digest_of_file(draft) == digest:
+            content.admit(draft, digest)
 
 
 def _put(path: Path, file: Any) -> Path:
@@ -145,10 +169,15 @@ def _load_rows(tar: tarfile.TarFile, database: Database, revision: str) -> int:
 
 
 def _missing(database: Database, home: Path) -> list[str]:
-    content = Content(home / "files")
+    """What the bundles lack, in sentences."""
+    parts = Parts.of(database, home, SystemClock())
+    problems = [str(finding) for finding in verify_manifests(parts)[1]]
     with database.read() as conn:
         digests = conn.execute(select(bundle_files.c.digest).distinct()).scalars().all()
-    return [f"The file {digest[:12]}… is missing in the backup." for digest in content.missing(digests)]
+        for digest in parts.content.missing(digests):
+            names = ", ".join(f"'{name}' ({uuid})" for uuid, name in bundles_with(conn, digest))
+            problems.append(f"{names}: the file {digest[:12]}… is damaged or missing in the backup.")
+    return problems
 
 
 def _read(tar: tarfile.TarFile, name: str) -> bytes:

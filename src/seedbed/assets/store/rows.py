@@ -57,6 +57,12 @@ def remove_bundles(conn: Connection, doomed: Collection[Bundle], *, at: float, b
     mark_latest(conn, {(bundle.project, bundle.name) for bundle in doomed})
 
 
+def bundles_with(conn: Connection, digest: str) -> list[tuple[str, str]]:
+    """The bundles that have a file: uuid and name of each."""
+    query = select(bundles.c.uuid, bundles.c.name).join(bundle_files).where(bundle_files.c.digest == digest)
+    return [(row.uuid, row.name) for row in conn.execute(query)]
+
+
 def to_bundles(conn: Connection, manifests: Manifests, rows: Sequence[RowMapping]) -> list[Bundle]:
     """Bundles from rows of the table, in their order; their arrays are read when they are looked at."""
     uuids = [row["uuid"] for row in rows]

@@ -134,7 +134,7 @@ class Store:
         """Delete bundles, what was derived from them, and every byte that nothing else refers to, at remotes too.
 
         A remote that cannot be reached now is cleaned by the next push, pull or gc that can; files that a writer has
-        just touched go when that writer has ended. What waits is said in the answer.
+        just touched go when that writer has ended. What waits is said in the answer, and what stays for others.
         """
         with self.database.read() as conn:
             wanted = {_row_of(conn, ref)["uuid"] for ref in uuids}
@@ -150,11 +150,15 @@ class Store:
         """Where the bytes of a digest lie; only to be read."""
         return self.parts.content.path_of(digest)
 
+    def checked_path_of(self, digest: str) -> Path:
+        """The same for what leaves the store: every byte is read and compared first; raises Damaged."""
+        return self.parts.content.check(digest)
+
     def checkout(self, bundle: Bundle, folder: Path, *, links: bool = False) -> Path:
         """Lay a bundle out as <folder>/<array>/<name> with its description beside.
 
-        The files are the taker's own copies, unless `links` asks for read-only hard links: for run folders, where
-        nobody writes into inputs.
+        The files are the taker's own copies, each compared with its digest, unless `links` asks for read-only hard
+        links: for run folders, where nobody writes into inputs. Of those only the sizes are looked at.
         """
         folder.mkdir(parents=True, exist_ok=True)
         made: set[Path] = set()
@@ -164,7 +168,7 @@ class Store:
                 if target.parent not in made:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     made.add(target.parent)
-                self.parts.content.copy_out(link.digest, target, link=links)
+                self.parts.content.copy_out(link, target, link=links)
         (folder / SHEET).write_text(json.dumps(bundle.to_json()))
         return folder
 

@@ -1,9 +1,7 @@
 """push and pull: copy what is missing by uuid, check every digest, go on after an interruption."""
 
 from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from sqlalchemy import ColumnElement, Connection, select, update
 
@@ -11,6 +9,7 @@ from seedbed.assets.db.dialects import insert_new
 from seedbed.assets.db.tables import bundles, context_bundles, contexts, remote_copies, remote_deletions, tombstones
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.deletion import delete_bundles, writing
+from seedbed.assets.store.heal import Fetched, fetch_files, heal, mend, send_files, send_manifest
 from seedbed.assets.store.manifests import Written
 from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.publish import published, uuids_by_key
@@ -19,40 +18,50 @@ from seedbed.assets.store.room import keep_reserve
 from seedbed.assets.store.rows import in_parts, insert_bundles
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, Damaged, NotFound, SeedbedError
-from seedbed.base.ids import digest_of_file
 
 Progress = Callable[[int, int], None]
-_AT_ONCE = 64  # files on their way at the same time
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """What was moved: bundles, files, bytes; and how many bundles went because they were deleted elsewhere."""
+    """What was moved: bundles, files, bytes; and how many bundles went because they were deleted elsewhere.
+
+    `healed` counts the files and manifests of bundles on both sides that were not whole where they went.
+    """
 
     bundles: int
     files: int
     bytes: int
     deleted: int
+    healed: int = 0
 
 
-def push(store: Store, context: str = "", *, on_progress: Progress | None = None) -> Transfer:
+def push(store: Store, context: str = "", *, check: bool = False, on_progress: Progress | None = None) -> Transfer:
     """Copy a context's bundles to its remote; `on_progress` hears bundles done and bundles in all.
 
-    A bundle that is deleted meanwhile is left out, and what was sent of it goes again.
+    A bundle that is deleted meanwhile is left out, and what was sent of it goes again. With `check` everything that
+    the context has at the remote is read back, and what is missing or damaged there goes again.
     """
     parts, name = store.parts, context or store.current_context()
     remote = _remote_of(parts, name)
     there, deleted = _exchange_tombstones(parts, name, remote)
     try:
         with pushing(parts, remote.address):
-            count, files, size = _send_all(parts, remote, _to_send(parts, name, remote, there), on_progress)
+            waiting = _to_send(parts, name, remote, there)
+            count, files, size = _send_all(parts, remote, waiting, on_progress)
+            mended = mend(parts, remote, _on_both_sides(parts, name, there)) if check else Fetched()
     finally:
         flush_deletions(parts, {remote.address})  # of what was deleted while it was sent
-    return Transfer(count, files, size, deleted)
+    size += sum(mended.files.values())
+    return Transfer(count, files + len(mended.files), size, deleted, len(mended.files) + mended.manifests)
 
 
-def pull(store: Store, context: str = "", *, on_progress: Progress | None = None) -> Transfer:
-    """Copy to here what a context's remote has; `on_progress` hears bundles done and bundles in all."""
+def pull(store: Store, context: str = "", *, check: bool = False, on_progress: Progress | None = None) -> Transfer:
+    """Copy to here what a context's remote has; `on_progress` hears bundles done and bundles in all.
+
+    Files of bundles that are here already, but are missing, cut short or known to be damaged, come again; with `check`
+    every byte of them is read first, and what does not match its digest comes again too.
+    """
     parts, name = store.parts, context or store.current_context()
     remote = _remote_of(parts, name)
     there, deleted = _exchange_tombstones(parts, name, remote)
@@ -69,13 +78,16 @@ def pull(store: Store, context: str = "", *, on_progress: Progress | None = None
             done += 1
             if on_progress:
                 on_progress(done, len(missing))
+    healed = heal(parts, remote, sorted(there - set(missing)), check=check)
+    problems += healed.problems.values()
     if problems:
         raise Damaged(
             f"{len(problems)} things at {remote.address} are damaged; the rest was pulled.",
-            hint="Push them again from where they are whole.",
+            hint=f"Where they are whole: seedbed store push {name} --check",
             problems=problems[:20],
         )
-    return Transfer(len(missing), files, size, deleted)
+    size += sum(healed.files.values())
+    return Transfer(len(missing), files + len(healed.files), size, deleted, len(healed.files) + healed.manifests)
 
 
 def _remote_of(parts: Parts, context: str) -> Remote:
@@ -128,6 +140,12 @@ def _to_send(parts: Parts, context: str, remote: Remote, there: Collection[str])
     return missing
 
 
+def _on_both_sides(parts: Parts, context: str, there: Collection[str]) -> list[str]:
+    query = select(context_bundles.c.uuid).where(context_bundles.c.context == context)
+    with parts.database.read() as conn:
+        return sorted(set(conn.execute(query).scalars()) & set(there))
+
+
 def _whole_at(address: str) -> ColumnElement[bool]:
     return (remote_copies.c.remote == address) & remote_copies.c.complete
 
@@ -176,16 +194,10 @@ def _is_here(parts: Parts, uuid: str) -> bool:
 
 def _send(parts: Parts, remote: Remote, uuid: str, stored: dict[str, int]) -> dict[str, int]:
     """Upload a bundle's missing files and then its manifest; the answer is the files that were sent."""
-    manifest = parts.manifests.path_of(uuid).read_bytes()
     sizes = {link.digest: link.size for link in parts.manifests.read(uuid).bundle.files}
     missing = {digest: size for digest, size in sizes.items() if stored.get(digest) != size}
-    for part in _in_parts(list(missing)):
-        paths = {digest: parts.content.path_of(digest) for digest in part}
-        for digest, path in paths.items():
-            _check(path, digest, f"The store's file {digest[:12]}…")
-        remote.put_files(paths)
-    tags = parts.manifests.tags_path_of(uuid)
-    remote.put_manifest(uuid, manifest, tags.read_bytes() if tags.exists() else None)
+    send_files(parts, remote, list(missing))
+    send_manifest(parts, remote, uuid)
     return missing
 
 
@@ -218,28 +230,21 @@ def _receive(parts: Parts, remote: Remote, context: str, bundle: Bundle, problem
     """Fetch a bundle's missing files, check them, and publish it here under its own uuid."""
     sizes = {link.digest: link.size for link in bundle.files}
     with writing(parts):
-        missing = [digest for digest in sizes if not parts.content.touch(digest)]
-        keep_reserve(parts.home, sum(sizes[digest] for digest in missing))
-        try:
-            for part in _in_parts(missing):
-                _fetch(parts, remote, part)
-        except Damaged as error:
-            problems.append(f"'{bundle.name}' ({bundle.uuid}): {error.message}")
+        missing = {digest: size for digest, size in sizes.items() if not _whole_here(parts, digest, size)}
+        keep_reserve(parts.home, sum(missing.values()))
+        fetched = fetch_files(parts, remote, missing)
+        if fetched.problems:
+            problems += [f"'{bundle.name}' ({bundle.uuid}): {what}" for what in fetched.problems.values()]
             return 0, 0
         parts.content.sync(sizes)
         parts.manifests.remove([bundle.uuid])  # left by a pull that was cut short
         (written,) = parts.manifests.write_all([bundle])
         _admit(parts, context, remote.address, written)
-    return len(missing), sum(sizes[digest] for digest in missing)
+    return len(missing), sum(missing.values())
 
 
-def _fetch(parts: Parts, remote: Remote, digests: Sequence[str]) -> None:
-    with ExitStack() as stack:
-        drafts = {digest: stack.enter_context(parts.content.receive()) for digest in digests}
-        remote.get_files(drafts)
-        for digest, draft in drafts.items():
-            _check(draft, digest, f"The file {digest[:12]}… at {remote.address}")
-            parts.content.admit(draft, digest)
+def _whole_here(parts: Parts, digest: str, size: int) -> bool:
+    return parts.content.touch(digest) and parts.content.holds(digest, size)
 
 
 def _admit(parts: Parts, context: str, address: str, written: Written) -> None:
@@ -253,14 +258,3 @@ def _admit(parts: Parts, context: str, address: str, written: Written) -> None:
         insert_bundles(conn, [written], context)
         _note_copies(conn, address, [bundle.uuid], complete=True)
         parts.events.append_all(conn, [published(bundle)])
-
-
-def _check(path: Path, digest: str, what: str) -> None:
-    if not path.exists():
-        raise Damaged(f"{what} is missing.", hint="Run: seedbed store verify")
-    if digest_of_file(path) != digest:
-        raise Damaged(f"{what} does not match its digest.", hint="Run: seedbed store verify")
-
-
-def _in_parts(digests: Sequence[str]) -> list[Sequence[str]]:
-    return [digests[start : start + _AT_ONCE] for start in range(0, len(digests), _AT_ONCE)]

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
 from seedbed.assets.db.tables import bundle_files, bundles
 from seedbed.assets.store.parts import Parts
+from seedbed.assets.store.rows import bundles_with
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import SeedbedError
 from seedbed.base.ids import digest_of_file
@@ -24,6 +25,9 @@ class Finding:
     name: str
     what: str
 
+    def __str__(self) -> str:
+        return f"'{self.name}' ({self.bundle}): {self.what}"
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -36,19 +40,29 @@ class Verification:
 
 
 def verify(store: Store, *, on_progress: Progress | None = None) -> Verification:
-    """Read every manifest and hash every file; `on_progress` hears bytes done and bytes in all."""
+    """Read every manifest and hash every file; `on_progress` hears bytes done and bytes in all.
+
+    What is damaged is noted, so that no job works with it and the next pull brings it back.
+    """
     parts = store.parts
-    findings: list[Finding] = []
-    count = 0
-    for row in _pages(parts, select(bundles.c.uuid, bundles.c.name, bundles.c.manifest), bundles.c.uuid):
-        count += 1
-        if (what := _manifest_problem(parts, row)) and _still_there(parts, row.uuid):
-            findings.append(Finding(row.uuid, row.name, what))
+    count, findings = verify_manifests(parts)
     files, size, damaged = _verify_files(parts, on_progress)
     return Verification(count, files, size, (*findings, *damaged))
 
 
-def _manifest_problem(parts: Parts, row: Any) -> str:
+def verify_manifests(parts: Parts) -> tuple[int, list[Finding]]:
+    """Read every manifest: how many there were, and what is wrong with them."""
+    findings: list[Finding] = []
+    count = 0
+    for row in _pages(parts, select(bundles.c.uuid, bundles.c.name, bundles.c.manifest), bundles.c.uuid):
+        count += 1
+        if (what := manifest_problem(parts, row)) and _still_there(parts, row.uuid):
+            findings.append(Finding(row.uuid, row.name, what))
+    return count, findings
+
+
+def manifest_problem(parts: Parts, row: Any) -> str:
+    """What is wrong with the manifest of a bundle's row; '': nothing."""
     try:
         written = parts.manifests.read(row.uuid)
     except SeedbedError as error:
@@ -68,7 +82,7 @@ def _verify_files(parts: Parts, on_progress: Progress | None) -> tuple[int, int,
         files, done = files + 1, done + row.size
         if what := _file_problem(parts, row.digest, row.size):
             with parts.database.read() as conn:
-                findings += [Finding(uuid, name, what) for uuid, name in _bundles_with(conn, row.digest)]
+                findings += [Finding(uuid, name, what) for uuid, name in bundles_with(conn, row.digest)]
         if on_progress:
             on_progress(done, max(total, done))
     return files, done, findings
@@ -77,16 +91,19 @@ def _verify_files(parts: Parts, on_progress: Progress | None) -> tuple[int, int,
 def _file_problem(parts: Parts, digest: str, size: int) -> str:
     path = parts.content.path_of(digest)
     try:
-        if path.stat().st_size != size:
-            return f"The file {digest[:12]}… has {path.stat().st_size} bytes instead of {size}."
-        return "" if digest_of_file(path) == digest else f"The bytes of file {digest[:12]}… have changed."
+        found = path.stat().st_size
+        if found == size and digest_of_file(path) == digest:
+            parts.content.trust(digest)
+            return ""
+    except FileNotFoundError:
+        return f"The file {digest[:12]}… is missing."
     except OSError as error:
+        parts.content.suspect(digest)
         return f"The file {digest[:12]}… cannot be read: {error.strerror}."
-
-
-def _bundles_with(conn: Connection, digest: str) -> list[tuple[str, str]]:
-    query = select(bundles.c.uuid, bundles.c.name).join(bundle_files).where(bundle_files.c.digest == digest)
-    return [(row.uuid, row.name) for row in conn.execute(query)]
+    parts.content.suspect(digest)
+    if found != size:
+        return f"The file {digest[:12]}… has {found} bytes instead of {size}."
+    return f"The bytes of file {digest[:12]}… have changed."
 
 
 def _still_there(parts: Parts, uuid: str) -> bool:

@@ -204,12 +204,17 @@ class DeletionView(View):
     bytes: int
     remotes: list[str] = Field(description="Addresses that held copies.")
     waiting: list[str] = Field(description="Which bytes, here or at remotes, could not go yet, and when they do.")
+    shared: int = Field(description="Files that stay, because other bundles have the same bytes.")
+    keepers: list[str] = Field(description="The names of those bundles.")
 
     @classmethod
     def of(cls, thing: object) -> Self:
         """The record of a deletion."""
         assert isinstance(thing, Deletion)
-        return cls.model_validate({**vars(thing), "bundles": [bundle.uuid for bundle in thing.bundles]})
+        keepers = list(dict.fromkeys(keeper.name for keeper in thing.keepers))
+        return cls.model_validate(
+            {**vars(thing), "bundles": [bundle.uuid for bundle in thing.bundles], "keepers": keepers}
+        )
 
 
 class UploadView(View):

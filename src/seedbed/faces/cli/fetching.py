@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seedbed.base.errors import Conflict, NotFound
+from seedbed.base.errors import Conflict, Damaged, NotFound
 from seedbed.base.files import inside, says_when_full
+from seedbed.base.ids import digest_of_file
 from seedbed.base.registry import near_matches
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.session import Session
@@ -26,6 +27,7 @@ class Wanted:
     index: int
     size: int
     target: Path
+    digest: str
 
 
 def files_in(bundle: "BundleDetail", folder: Path, array: str = "") -> list[Wanted]:
@@ -38,7 +40,7 @@ def files_in(bundle: "BundleDetail", folder: Path, array: str = "") -> list[Want
             f"'{bundle['name']}' has no files, only values.", hint=f"See them: seedbed store show {bundle['uuid']}"
         )
     return [
-        Wanted(name, index, item["size"], inside(inside(folder, name), item["name"]))
+        Wanted(name, index, item["size"], inside(inside(folder, name), item["name"]), item["digest"])
         for name, items in known.items()
         for index, item in enumerate(items)
         if name == array or not array
@@ -55,6 +57,12 @@ def refuse_to_overwrite(targets: Sequence[Path], *, force: bool) -> None:
         )
 
 
+def _check(here: Session, file: Wanted, draft: Path) -> None:
+    """What came over a network must be what the bundle says; in this process the store has just looked."""
+    if here.platform is None and digest_of_file(draft) != file.digest:
+        raise Damaged(f"{file.target.name} was damaged on its way.", hint="Try again.")
+
+
 def fetch(here: Session, uuid: str, files: Sequence[Wanted], *, force: bool, quiet: bool) -> None:
     """Write files of a bundle where they go, each wholly or not at all."""
     refuse_to_overwrite([file.target for file in files], force=force)
@@ -66,6 +74,7 @@ def fetch(here: Session, uuid: str, files: Sequence[Wanted], *, force: bool, qui
             try:
                 with says_when_full(draft.parent):
                     here.client.bundles.download(uuid, file.array, file.index, draft, on_bytes=bar.more)
+                _check(here, file, draft)
                 draft.replace(file.target)
             finally:
                 draft.unlink(missing_ok=True)

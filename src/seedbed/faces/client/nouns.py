@@ -81,7 +81,7 @@ class Bundles(Noun):
         limit: int = 100,
         offset: int = 0,
     ) -> list[results.Bundle]:
-        """Bundles, the newest first; the latest of each name unless all are asked for."""
+        """Bundles, the newest first, of all contexts or of one; the latest of each name unless all are asked for."""
         tag = [f"{key}={value}" for key, value in (tags or {}).items()]
         query = {"name": name, "kind": kind, "project": project, "context": context, "limit": limit, "offset": offset}
         return cast(list[results.Bundle], self._to.get("/bundles", tag=tag, all=all_versions, **query))
@@ -146,13 +146,17 @@ class Contexts(Noun):
         """Where push and pull go."""
         return cast(results.Context, self._to.put(f"/contexts/{part(name)}/remote", {"address": address}))
 
-    def push(self, name: str) -> dict[str, Any]:
-        """Copy what the remote lacks."""
-        return cast(dict[str, Any], self._to.send(f"/contexts/{part(name)}/push"))
+    def remove(self, name: str) -> None:
+        """Forget one; its bundles stay."""
+        self._to.delete(f"/contexts/{part(name)}")
 
-    def pull(self, name: str) -> dict[str, Any]:
-        """Copy what is missing here."""
-        return cast(dict[str, Any], self._to.send(f"/contexts/{part(name)}/pull"))
+    def push(self, name: str, *, check: bool = False) -> dict[str, Any]:
+        """Copy what the remote lacks; `check`: also what is damaged there."""
+        return cast(dict[str, Any], self._to.send(f"/contexts/{part(name)}/push", params={"check": check}))
+
+    def pull(self, name: str, *, check: bool = False) -> dict[str, Any]:
+        """Copy what is missing or known to be damaged here; `check`: every file here is read first."""
+        return cast(dict[str, Any], self._to.send(f"/contexts/{part(name)}/pull", params={"check": check}))
 
 
 class Data(Noun):

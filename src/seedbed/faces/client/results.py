@@ -134,6 +134,8 @@ class Deletion(TypedDict):
     bytes: int
     remotes: list[str]
     waiting: list[str]
+    shared: int
+    keepers: list[str]
 
 
 class Upload(TypedDict):
@@ -190,10 +192,10 @@ class Project(TypedDict):
     created: float
     owner: str
     data: str
-
-
     kind: str
     settings: dict[str, Any]
+
+
 class Class(TypedDict):
     """One of a project's classes."""
 
@@ -201,8 +203,6 @@ class Class(TypedDict):
     position: int
     colour: str
     key: str
-
-
     value: float | None
     other: bool
 
@@ -215,15 +215,17 @@ class ClassAsked(TypedDict, total=False):
     key: str
     value: float | None
     other: bool
+
+
 class Label(TypedDict):
     """What was said of an image."""
 
     id: str
     image: str
     label: str
+    mark: str
     by: str
     at: float
-    mark: str
     source: str
 
 
@@ -232,14 +234,12 @@ class LabelAsked(TypedDict, total=False):
 
     id: str
     image: str
-    label: str
-    source: str
     index: int
-
+    label: str
     mark: str
+    source: str
 
-class Member(TypedDict):
-    """A user in a project."""
+
 class Change(TypedDict):
     """One event of the feed of labels."""
 
@@ -280,6 +280,8 @@ class Imported(TypedDict):
     skipped: int
 
 
+class Member(TypedDict):
+    """A user in a project."""
 
     user: str
     name: str

@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError
 
 from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
+from seedbed.base.names import in_a_name as in_a_name
 from seedbed.flows.step import Params
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
@@ -50,11 +51,6 @@ class Recipe:
         except ValidationError as error:
             problems = sentences_of(error.errors(), self.params.model_fields)
             raise InvalidInput(f"The parameters of recipe '{self.name}' cannot be used.", problems=problems) from None
-
-
-def in_a_name(text: str) -> str:
-    """A text as part of a job's name: references to jobs end at a slash."""
-    return text.replace("/", "-")
 
 
 @dataclass(frozen=True)

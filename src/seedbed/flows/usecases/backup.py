@@ -18,7 +18,7 @@ class Backup:
         self._audit = audit
 
     def backup(self, target: Path, *, by: Identity) -> BackupReport:
-        """Write everything into one file."""
+        """Write everything into one file; the report says what was damaged or missing here, and so is there."""
         by.require(Role.OPERATOR)
         report = backup(self._store, target)
         self._audit.record(by.name, "backup", str(target))

@@ -1,6 +1,6 @@
 """Bundles as people use them: add files, find, look, tag, remove, move between contexts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,9 +9,9 @@ from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle, Draft, DraftArray, Lineage
-from seedbed.assets.store.deletion import Deletion
+from seedbed.assets.store.deletion import Deletion, Keeper
 from seedbed.assets.store.gc import DAY, Garbage, collect_garbage
-from seedbed.assets.store.lineage import Direction, Graph
+from seedbed.assets.store.lineage import HIDDEN, Direction, Graph
 from seedbed.assets.store.rebuild import Rebuilt, rebuild
 from seedbed.assets.store.store import Store
 from seedbed.assets.store.transfer import Transfer
@@ -115,22 +115,22 @@ class Bundles:
         return self._store.tag(bundle.uuid, changes)
 
     def remove(self, refs: Sequence[str], *, by: Identity) -> Deletion:
-        """Delete bundles, and what is derived from them; the bytes go too."""
+        """Delete bundles, and what is derived from them; the bytes go too, but those that other bundles have."""
         doomed = [self._require(ref, Role.TRAINER, by) for ref in refs]
         deletion = self._store.delete([bundle.uuid for bundle in doomed], by=by.name)
         JobFolders(self._store.home / "jobs").forget_inputs({bundle.uuid for bundle in deletion.bundles})
         for bundle in deletion.bundles:
             self._audit.record(by.name, "bundle.remove", bundle.uuid, data={"name": bundle.name})
-        return deletion
+        return replace(deletion, keepers=tuple(_hiding(deletion.keepers, by)))
 
     def file(self, ref: str, array: str, index: int, *, by: Identity) -> tuple[Path, str]:
-        """The path of one file of a bundle, to be read only, and its name."""
+        """The path of one file of a bundle, to be read only, and its name; every byte was compared with its digest."""
         bundle = self._require(ref, Role.VIEWER, by)
         files = bundle.arrays[array].files if array in bundle.arrays else ()
         if not 0 <= index < len(files):
             known = ", ".join(f"{name} ({len(its.files)})" for name, its in bundle.arrays.items() if its.files)
             raise NotFound(f"'{bundle.name}' has no file {index} in '{array}'.", hint=f"Its files: {known or 'none'}.")
-        return self._store.path_of(files[index].digest), files[index].name
+        return self._store.checked_path_of(files[index].digest), files[index].name
 
     def gc(self, *, dry_run: bool = False, by: Identity) -> Garbage:
         """Remove the files that nothing needs, uploads among them that nobody used or that only a failed job read."""
@@ -152,13 +152,17 @@ class Bundles:
         by.require(Role.OPERATOR)
         return verify(self._store, on_progress=on_progress)
 
-    def push(self, context: str = "", *, on_progress: Progress | None = None, by: Identity) -> Transfer:
+    def push(
+        self, context: str = "", *, check: bool = False, on_progress: Progress | None = None, by: Identity
+    ) -> Transfer:
         """Copy what the context's remote lacks ('' is the context in use)."""
-        return self._contexts.push(context, on_progress=on_progress, by=by)
+        return self._contexts.push(context, check=check, on_progress=on_progress, by=by)
 
-    def pull(self, context: str = "", *, on_progress: Progress | None = None, by: Identity) -> Transfer:
-        """Copy what is missing here from the context's remote."""
-        return self._contexts.pull(context, on_progress=on_progress, by=by)
+    def pull(
+        self, context: str = "", *, check: bool = False, on_progress: Progress | None = None, by: Identity
+    ) -> Transfer:
+        """Copy what is missing or damaged here from the context's remote."""
+        return self._contexts.pull(context, check=check, on_progress=on_progress, by=by)
 
     def _places(self, project: str | None, by: Identity) -> str | list[str] | None:
         if project:
@@ -171,6 +175,12 @@ class Bundles:
         bundle = self._store.get(ref)
         require_project(by, role, bundle.project, what=f"bundle '{ref}'")
         return bundle
+
+
+def _hiding(keepers: Sequence[Keeper], by: Identity) -> Iterator[Keeper]:
+    """Of bundles in others' projects only that they are there."""
+    yield from (keeper for keeper in keepers if may_see(by, keeper.project))
+    yield from (Keeper(HIDDEN, keeper.uuid, "") for keeper in keepers if not may_see(by, keeper.project))
 
 
 def _named(paths: Sequence[Path]) -> dict[str, Path]:

@@ -45,19 +45,29 @@ class Contexts:
         self._audit.record(by.name, "context.set-remote", name, data={"address": address})
         return self._kept.set_remote(name, address)
 
-    def push(self, name: str = "", *, on_progress: Progress | None = None, by: Identity) -> Transfer:
-        """Copy what the context's remote lacks ('' is the context in use)."""
+    def remove(self, name: str, *, by: Identity) -> None:
+        """Forget a context; its bundles stay, here and at its remote, until they are removed themselves."""
+        by.require(Role.OPERATOR)
+        self._kept.delete(name)
+        self._audit.record(by.name, "context.remove", name)
+
+    def push(
+        self, name: str = "", *, check: bool = False, on_progress: Progress | None = None, by: Identity
+    ) -> Transfer:
+        """Copy what the context's remote lacks ('' is the context in use); `check`: also what is damaged there."""
         by.require(Role.OPERATOR)
         self._audit.record(by.name, "context.push", name)
         with self._forgetting():
-            return push(self._store, name, on_progress=on_progress)
+            return push(self._store, name, check=check, on_progress=on_progress)
 
-    def pull(self, name: str = "", *, on_progress: Progress | None = None, by: Identity) -> Transfer:
-        """Copy what is missing here from the context's remote."""
+    def pull(
+        self, name: str = "", *, check: bool = False, on_progress: Progress | None = None, by: Identity
+    ) -> Transfer:
+        """Copy what is missing here, or damaged, from the context's remote; `check`: every byte here is read first."""
         by.require(Role.OPERATOR)
         self._audit.record(by.name, "context.pull", name)
         with self._forgetting():
-            return pull(self._store, name, on_progress=on_progress)
+            return pull(self._store, name, check=check, on_progress=on_progress)
 
     @contextlib.contextmanager
     def _forgetting(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from seedbed.base.errors import InvalidInput
+from seedbed.base.names import problems_of_name
 from seedbed.base.resources import Resources
 
 _OUTPUT_OF_JOB = re.compile(r"job:([^/]+)/(.+)")
@@ -90,6 +91,7 @@ def _problems(spec: JobSpec) -> list[str]:
         for name, (value, least) in amounts.items()
         if not math.isfinite(value) or value < least
     ]
+    problems += [f"{problem}." for problem in problems_of_name("name", spec.name)]  # bundles are named after jobs
     if not spec.step:
         problems.append("step is empty; name the step to run.")
     problems += [

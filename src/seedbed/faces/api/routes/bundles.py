@@ -39,7 +39,7 @@ def find(
     tag: Annotated[list[Tag] | None, Query(max_length=20, description="name=value")] = None,
     project: Annotated[str | None, Query(max_length=500)] = None,
     all_versions: Annotated[bool, Query(alias="all", description="Every version, not only the latest.")] = False,
-    context: Annotated[str, Query(max_length=200)] = "",
+    context: Annotated[str, Query(max_length=200, description="Only of this context; empty: of all.")] = "",
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[BundleView]:

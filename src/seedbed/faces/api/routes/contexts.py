@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import Path
+from fastapi import Path, Query
 
 from seedbed.faces.api.access import Here, Operator, Viewer
 from seedbed.faces.api.requests import ContextAsked, RemoteAsked
@@ -37,13 +37,29 @@ def remote(name: ContextName, asked: RemoteAsked, here: Here, by: Operator) -> C
     return ContextView.of(here.contexts.set_remote(name, asked.address, by=by))
 
 
+@contexts.delete("/{name:path}", status_code=204)
+def remove(name: ContextName, here: Here, by: Operator) -> None:
+    """Forget a context; its bundles stay, here and at its remote, until they are removed themselves."""
+    here.contexts.remove(name, by=by)
+
+
 @contexts.post("/{name}/push")
-def push(name: ContextName, here: Here, by: Operator) -> dict[str, Any]:
+def push(
+    name: ContextName,
+    here: Here,
+    by: Operator,
+    check: Annotated[bool, Query(description="Read back what is there, and send again what is damaged.")] = False,
+) -> dict[str, Any]:
     """Copy what the remote lacks."""
-    return plain(here.contexts.push(name, by=by))
+    return plain(here.contexts.push(name, check=check, by=by))
 
 
 @contexts.post("/{name}/pull")
-def pull(name: ContextName, here: Here, by: Operator) -> dict[str, Any]:
-    """Copy what is missing here."""
-    return plain(here.contexts.pull(name, by=by))
+def pull(
+    name: ContextName,
+    here: Here,
+    by: Operator,
+    check: Annotated[bool, Query(description="Read every file here, and fetch again what is damaged.")] = False,
+) -> dict[str, Any]:
+    """Copy what is missing here, or known to be damaged."""
+    return plain(here.contexts.pull(name, check=check, by=by))

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from seedbed.faces.cli.options import Json
+from seedbed.faces.cli.options import Json, Yes, sure
 from seedbed.faces.cli.output import say, show_json, show_table
 from seedbed.faces.cli.session import session
 
@@ -41,6 +41,20 @@ def use(name: Name, as_json: Json = False) -> None:
     with session() as here:
         found = here.client.contexts.use(name)
     show_json(found) if as_json else say(f"New bundles go into {found['name']}.")
+
+
+@app.command()
+def remove(name: Name, yes: Yes = False, as_json: Json = False) -> None:
+    """Forget a context; its bundles stay, here and at its remote."""
+
+    with session() as here:
+        found = next((one for one in here.client.contexts.list() if one["name"] == name), None)
+        count = found["bundles"] if found else 0
+        sure(f"Forget the context {name}? Its bundles ({count}) stay.", yes=yes)
+        here.client.contexts.remove(name)
+    show_json({"name": name, "bundles": count}) if as_json else say(
+        f"{name} is forgotten. Its bundles ({count}) stay: seedbed store find --all-contexts"
+    )
 
 
 @app.command()

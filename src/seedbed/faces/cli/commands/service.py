@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from seedbed.base.errors import InvalidInput
+from seedbed.base.errors import Damaged, InvalidInput
 from seedbed.faces.cli.commands import context, data, jobs, projects, store, users
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Json
@@ -89,7 +89,7 @@ def backup(
     target: Annotated[Path | None, typer.Argument(help="A new tar file; else one under the home's backups.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Write everything into one tar file: database, files, manifests, settings, logs."""
+    """Write everything into one tar file: database, files, manifests, settings, logs; each is checked on the way."""
 
     if target and server_url():
         raise InvalidInput(
@@ -98,13 +98,20 @@ def backup(
         )
     with session() as here:
         report = here.client.backup(str(target.expanduser().resolve()) if target else "")
-    show_json(report) if as_json else show_record(report)
+    problems = report["problems"]
+    show_json(report) if as_json else show_record({name: report[name] for name in report if name != "problems"})
+    if problems:
+        raise Damaged(
+            f"{_things(len(problems))} damaged or missing here, and so in the backup; all the rest is in it.",
+            hint="Bring back what a remote has (seedbed store pull), then make another backup; keep your older ones.",
+            problems=() if as_json else problems,
+        )
 
 
 def restore(
     source: Annotated[Path, typer.Argument(help="A file that `seedbed backup` wrote.")], as_json: Json = False
 ) -> None:
-    """Bring a backup back, into an empty home."""
+    """Bring a backup back, into a home that does not exist yet or is empty."""
     if server_url():
         raise InvalidInput(
             "A backup is restored on the server's machine, while the server is down.",
@@ -114,5 +121,15 @@ def restore(
     report = HEAVY.get("restore")(source.expanduser().resolve(), settings.home, settings.database_url)
     if as_json:
         show_json({"home": str(settings.home), **asdict(report)})
-    else:
+    elif not report.problems:
         say(f"{settings.home} holds everything again. Start it: seedbed up")
+    if report.problems:
+        raise Damaged(
+            f"{settings.home} holds what the backup has, but {_things(len(report.problems))} damaged or missing in it.",
+            hint="Bring back what a remote has (seedbed store pull), or look into an older backup.",
+            problems=() if as_json else report.problems,
+        )
+
+
+def _things(count: int) -> str:
+    return "1 thing is" if count == 1 else f"{count:,} things are"

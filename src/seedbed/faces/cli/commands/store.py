@@ -12,13 +12,14 @@ from seedbed.faces.cli.fetching import fetch, files_in
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Json, Limit, Project, Yes, pairs, sure
 from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
-from seedbed.faces.cli.session import session
+from seedbed.faces.cli.session import Session, session
 
 if TYPE_CHECKING:
-    from seedbed.faces.client.results import Deletion
+    from seedbed.faces.client.results import BundleDetail, Deletion
 
 app = typer.Typer(help="Bundles: add, find, look, tag, remove, copy to a remote and back.", no_args_is_help=True)
 _FEW = 12  # values that are shown in full
+_PAGE = 1000
 Ref = Annotated[str, typer.Argument(help="Name, uuid, or the beginning of a uuid.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="NAME=VALUE.")]
 Context = Annotated[str, typer.Option(help="A context; else the one in use.")]
@@ -53,27 +54,32 @@ def find(
     tag: Tags = None,
     project: Project = "",
     context: Context = "",
+    all_contexts: Annotated[bool, typer.Option("--all-contexts", help="Of every context.")] = False,
     all_versions: Annotated[bool, typer.Option("--all", help="Every version, not only the latest.")] = False,
     limit: Limit = 100,
     as_json: Json = False,
 ) -> None:
-    """Bundles, the newest first; the latest of each name."""
+    """Bundles of a context, the newest first; the latest of each name."""
 
+    if context and all_contexts:
+        raise InvalidInput("Give either --context or --all-contexts.")
     with session() as here:
+        place = "" if all_contexts else context or _in_use(here)
         found = here.client.bundles.find(
             name,
             kind=kind,
             tags=pairs(tag, "--tag"),
             project=project or None,
             all_versions=all_versions,
-            context=context,
+            context=place,
             limit=limit,
         )
     if as_json:
         show_json(found)
         return
     rows = [(short(one["uuid"]), one["name"], one["kind"], when(one["created"]), _tags(one["tags"])) for one in found]
-    show_table(("id", "name", "kind", "made", "tags"), rows, empty="Nothing like that is in the store.")
+    where = f"in the context '{place}'; in every one: --all-contexts" if place else "in the store"
+    show_table(("id", "name", "kind", "made", "tags"), rows, empty=f"Nothing like that is {where}.")
 
 
 @app.command()
@@ -145,36 +151,52 @@ def tag(
 
 @app.command()
 def rm(
-    refs: Annotated[list[str], typer.Argument(help="Names or uuids.")], yes: Yes = False, as_json: Json = False
+    refs: Annotated[list[str], typer.Argument(help="Names (the newest version) or uuids.")],
+    all_versions: Annotated[bool, typer.Option("--all-versions", help="Of a name, the older versions too.")] = False,
+    yes: Yes = False,
+    as_json: Json = False,
 ) -> None:
-    """Remove bundles for good, with what is only derived from them; the bytes go too."""
+    """Remove bundles for good, with what can be made from them again, such as caches; the bytes go too.
+
+    What was learnt or measured from them stays, and so do files that other bundles have too: it says which.
+    """
 
     with session() as here:
-        found = [here.client.bundles.show(ref) for ref in refs]
-        names = ", ".join(f"{one['name']} ({one['uuid']})" for one in found)
-        sure(f"Remove {names} for good?", yes=yes)
-        report = here.client.bundles.remove([one["uuid"] for one in found])
+        named = {one["uuid"]: one for one in (here.client.bundles.show(ref) for ref in refs)}
+        older = {one["name"]: _older(here, one) for one in named.values() if one["name"] in refs}
+        doomed = dict.fromkeys([*named, *(uuid for uuids in older.values() for uuid in uuids if all_versions)])
+        names = ", ".join(f"{one['name']} ({one['uuid']})" for one in named.values())
+        staying = {} if all_versions else {name: len(uuids) for name, uuids in older.items() if uuids}
+        more = f" and {_many(len(doomed) - len(named), 'older version')}" if len(doomed) > len(named) else ""
+        sure(f"Remove {names}{more} for good?", yes=yes)
+        report = here.client.bundles.remove(list(doomed))
     if as_json:
         show_json(report)
         return
-    for line in _said_of(report, len({one["uuid"] for one in found})):
+    for line in [*_said_of(report, len(doomed)), *_said_of_older(staying)]:
         say(line)
 
 
 @app.command()
 def push(
-    context: Annotated[str, typer.Argument(help="A context; else the one in use.")] = "", as_json: Json = False
+    context: Annotated[str, typer.Argument(help="A context; else the one in use.")] = "",
+    check: Annotated[
+        bool, typer.Option("--check", help="Read back what is there; send again what is damaged.")
+    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Copy what the context's remote lacks."""
-    _copy("push", context, as_json=as_json)
+    _copy("push", context, check=check, as_json=as_json)
 
 
 @app.command()
 def pull(
-    context: Annotated[str, typer.Argument(help="A context; else the one in use.")] = "", as_json: Json = False
+    context: Annotated[str, typer.Argument(help="A context; else the one in use.")] = "",
+    check: Annotated[bool, typer.Option("--check", help="Read every file here; fetch again what is damaged.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Copy what is missing here from the context's remote."""
-    _copy("pull", context, as_json=as_json)
+    """Copy what is missing here, or known to be damaged, from the context's remote."""
+    _copy("pull", context, check=check, as_json=as_json)
 
 
 @app.command()
@@ -194,10 +216,19 @@ def verify(as_json: Json = False) -> None:
 
     with session() as here:
         report = here.client.bundles.verify()
-    show_json(report) if as_json else show_record(report)
-    if any(report.get(name) for name in ("damaged", "missing")):
+    findings = report["findings"]
+    if as_json:
+        show_json(report)
+    else:
+        read = f"{_many(report['bundles'], 'bundle')} with {_many(report['files'], 'file')}"
+        say(f"{read} ({show_size(report['bytes'])}) looked at{'' if findings else '; all are as they were written'}.")
+        for one in findings:
+            say(f"  - {one['name']} ({one['bundle']}): {one['what']}")
+    if findings:
         raise Damaged(
-            "Some files are not what they were.", hint="Restore them: seedbed store pull, or seedbed restore."
+            f"{_many(len(findings), 'thing')} in the store {'is' if len(findings) == 1 else 'are'} not as written.",
+            hint="Bring back from a remote: seedbed store pull. Or add the same files again: seedbed store add. "
+            "From a backup: restore it into another home, and push from there.",
         )
 
 
@@ -210,12 +241,28 @@ def rebuild(as_json: Json = False) -> None:
     show_json(report) if as_json else show_record(report)
 
 
-def _copy(way: str, context: str, *, as_json: bool) -> None:
+def _copy(way: str, context: str, *, check: bool, as_json: bool) -> None:
 
     with session() as here:
-        name = context or next(one["name"] for one in here.client.contexts.list() if one["current"])
-        report = here.client.contexts.push(name) if way == "push" else here.client.contexts.pull(name)
+        copy = here.client.contexts.push if way == "push" else here.client.contexts.pull
+        report = copy(context or _in_use(here), check=check)
     show_json(report) if as_json else show_record(report)
+
+
+def _in_use(here: Session) -> str:
+    return next(one["name"] for one in here.client.contexts.list() if one["current"])
+
+
+def _older(here: Session, newest: "BundleDetail") -> list[str]:
+    """The uuids of the other versions of a name, in the same project."""
+    found: list[str] = []
+    while True:
+        page = here.client.bundles.find(
+            newest["name"], project=newest["project"], all_versions=True, limit=_PAGE, offset=len(found)
+        )
+        found += [one["uuid"] for one in page]
+        if len(page) < _PAGE:
+            return [uuid for uuid in found if uuid != newest["uuid"]]
 
 
 def _said_of(report: "Deletion", asked: int) -> list[str]:
@@ -224,7 +271,25 @@ def _said_of(report: "Deletion", asked: int) -> list[str]:
     more = f", {gone - asked} of them derived from what was named" if gone > asked else ""
     bytes_gone = f"{_many(report['files'], 'file')} ({show_size(report['bytes'])})"
     elsewhere = [f"The copies at {', '.join(report['remotes'])} go too."] if report["remotes"] else []
-    return [f"{_many(gone, 'bundle')} removed for good{more}; {bytes_gone} freed.", *elsewhere, *report["waiting"]]
+    first = f"{_many(gone, 'bundle')} removed for good{more}; {bytes_gone} freed."
+    return [first, *_said_of_shared(report), *elsewhere, *report["waiting"]]
+
+
+def _said_of_shared(report: "Deletion") -> list[str]:
+    if not report["shared"]:
+        return []
+    keepers, few = report["keepers"], ", ".join(report["keepers"][:_FEW])
+    more = f" and {len(keepers) - _FEW} more" if len(keepers) > _FEW else ""
+    stay = f"{_many(report['shared'], 'file')} {'stays' if report['shared'] == 1 else 'stay'}"
+    return [f"{stay}, because other bundles have the same bytes: {few}{more}."]
+
+
+def _said_of_older(staying: Mapping[str, int]) -> list[str]:
+    return [
+        f"{_many(count, 'older version')} of {name} {'stays' if count == 1 else 'stay'}; "
+        f"to remove all: seedbed store rm {name} --all-versions"
+        for name, count in staying.items()
+    ]
 
 
 def _many(count: int, noun: str) -> str:
