@@ -161,7 +161,11 @@ def test_labels_are_followed_exported_and_brought_in(client: Client, tmp_path: P
     assert client.projects.change("feed", kind="binary")["kind"] == "binary"
     upload = client.data.upload(file)["upload"]
     assert client.projects.import_labels("feed", upload=upload)["count"] == 0
-    assert client.projects.merge_class("feed", "rust", "well") == 2
+    (tmp_path / "set" / "rust").mkdir(parents=True)
+    (tmp_path / "set" / "rust" / "a.jpg").write_bytes(b"an image")
+    folders = client.projects.import_labels("feed", upload=client.data.upload(tmp_path / "set")["upload"])
+    assert (folders["format"], folders["count"]) == ("folders", 1)
+    assert client.projects.merge_class("feed", "rust", "well") == 3
     assert client.projects.disagreements("feed") == []
 
 
