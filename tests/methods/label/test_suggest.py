@@ -84,3 +84,10 @@ def test_it_is_fitted_again_in_under_a_second(tmp_path):
         Suggester.fit(mapped, labels, 10)
         spent.append(time.process_time() - began)
     assert min(spent) < 2  # of both cores
+
+
+def test_many_classes_with_one_label_each_are_fitted_without_a_warning():
+    rows = np.random.default_rng(0).normal(size=(60, 30)).astype(np.float32)
+    labels = np.where(np.arange(60) < 40, np.arange(60), -1)
+    head = Suggester.fit(rows, labels, 40)
+    assert (head.probabilities(rows[:40]).argmax(axis=1) == np.arange(40)).all()

@@ -3,6 +3,7 @@
 Embeddings may be memory-mapped and of half precision: they are read a piece at a time.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
@@ -17,7 +18,7 @@ Embeddings = NDArray[np.floating]
 
 STRENGTH = 100.0  # of the fit against the pull to 0, on embeddings with a deviation of 1 in all
 _SEEN = 2048  # images that centre and scale are taken from
-_MOST = 4000  # labels that a head is fitted on: more cost seconds and change little
+_MOST = 2000  # labels that a head is fitted on: more cost seconds and change little
 _PIECE = 8192  # images that are looked at together
 
 
@@ -152,7 +153,11 @@ def _regress(
     """Weights and biases by class. Fewer points than dimensions: the fit lies in their span, and is found there."""
     basis = np.linalg.qr(points.T)[0] if len(points) < points.shape[1] else None
     seen = points if basis is None else points @ basis
-    fitted = LogisticRegression(C=strength, tol=1e-3, max_iter=300).fit(seen, labels)
+    with (
+        warnings.catch_warnings()
+    ):  # of many classes with a label or two each, or of rounds that ran out: both are fine
+        warnings.simplefilter("ignore", UserWarning)
+        fitted = LogisticRegression(C=strength, tol=1e-3, max_iter=300).fit(seen, labels)
     weight, bias = fitted.coef_, fitted.intercept_
     if len(weight) == 1:  # two classes: scikit-learn gives the second one's logit alone
         weight, bias = np.concatenate([-weight / 2, weight / 2]), np.concatenate([-bias / 2, bias / 2])
