@@ -109,6 +109,7 @@ def test_doubt_is_one_minus_the_margin_and_comes_from_the_model_where_there_is_o
     chances = np.array([[0.7, 0.2, 0.1, 0.0], [0.4, 0.4, 0.1, 0.1], [1, 0, 0, 0], [0.5, 0.3, 0.2, 0.0]])
     assert np.allclose(doubt(replace(of, probabilities=chances), pool_of(of)), [0.5, 1.0, 0.0, 0.8])
     assert doubt(of, pool_of(of)) is None
+    assert doubt(replace(of, probabilities=np.eye(4)[[1, 1, 1, 1]]), pool_of(of)) is None  # knows one class alone
 
 
 @pytest.mark.parametrize("name", ["uncertain", "auto"])

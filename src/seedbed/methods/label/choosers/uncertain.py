@@ -30,7 +30,7 @@ class Uncertain:
 def doubt(of: Choices, pool: Pool) -> NDArray[np.float32] | None:
     """How little the likeliest class of each image of the pool is ahead of the next: 0 sure, 1 no idea.
 
-    By the model's word, else by a head on the labels so far; None while fewer than two classes have a label.
+    By the model's word, else by a head on the labels so far; None while fewer than two classes are known.
     """
     if of.probabilities is not None:
         chances = np.asarray(of.probabilities[pool.rows], dtype=np.float32)
@@ -41,7 +41,8 @@ def doubt(of: Choices, pool: Pool) -> NDArray[np.float32] | None:
     if chances.shape[1] < 2:
         return None
     best = np.partition(chances, -2, axis=1)
-    return np.asarray(1 - (best[:, -1] - best[:, -2]), dtype=np.float32)
+    doubts = np.asarray(1 - (best[:, -1] - best[:, -2]), dtype=np.float32)
+    return doubts if doubts.any() else None  # a model that knows one class is sure of everything
 
 
 def _unlike(
