@@ -183,4 +183,5 @@ class SeenView(View):
     confidence: float = Field(0.0, examples=[0.93])
     probabilities: dict[str, float] = Field(default_factory=dict, examples=[{"rust": 0.93, "healthy": 0.07}])
     similar: list[int] = Field(default_factory=list, description="The project's images that are most like it.")
+    similar_labels: list[str] = Field(default_factory=list, description="What people said of those.")
     problem: str = Field("", description="Why it could not be looked at; else empty.")

@@ -82,6 +82,7 @@ class Seen(TypedDict):
     confidence: float
     probabilities: dict[str, float]
     similar: list[int]
+    similar_labels: list[str]
     problem: str
 
 

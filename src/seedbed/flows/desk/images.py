@@ -30,6 +30,7 @@ def predict(asked: Asked) -> Mapping[str, Any]:
             "confidence": round(float(row.max()), 4),
             "probabilities": {name: round(float(value), 4) for name, value in zip(names, row, strict=True)},
             "similar": near,
+            "similar_labels": [_said(asked, row) for row in near],
         }
         for file, row, near in zip(readable, likely, alike, strict=True)
     }
@@ -81,6 +82,11 @@ def _alike(asked: Asked, seen: NDArray[np.float32]) -> list[list[int]]:
     rows, _ = METHODS.get("nearest-labelled")(asked.rows, labels, seen, _ALIKE)
     found: list[list[int]] = rows.tolist()
     return found
+
+
+def _said(asked: Asked, row: int) -> str:
+    place = int(asked.labels[row])
+    return str(asked.question["names"][place]) if place >= 0 else ""
 
 
 def _picture(path: str, size: int, limit: int) -> Pixels:

@@ -27,12 +27,13 @@
     if (answer.similar?.length && data) {
       words.append(make("p", "small soft", "The most alike images that have a label:"));
       const shelf = make("div", "shelf");
-      for (const index of answer.similar.slice(0, 8)) {
-        const like = make("img");
+      for (const [place, index] of answer.similar.slice(0, 8).entries()) {
+        const named = make("figure"), said = answer.similar_labels?.[place] || "", like = make("img");
         like.src = `/api/v1/data/${encodeURIComponent(data)}/images/${index}/thumbnail?size=128`;
         like.alt = `image ${index + 1}`;
         like.loading = "lazy";
-        shelf.append(like);
+        named.append(like, make("figcaption", "small soft", said));
+        shelf.append(named);
       }
       words.append(shelf);
     }

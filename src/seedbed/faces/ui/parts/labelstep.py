@@ -31,7 +31,7 @@ class LabelStep:
         if self._waiting:
             upload, self._waiting = self._waiting, ""
             await self._take(upload)
-        when: When = "now" if now.missing and now.outcome is None else "done" if now.labels else "now"
+        when = _when(now)
         said = labels_in_words(now) if now.labels else "None yet. A few of each class are enough to begin with."
         known = (bool(now.labels), bool(now.missing), now.project.settings.goal)
         await self._step.show(when, said, known, lambda: self._draw(now))
@@ -85,6 +85,12 @@ class LabelStep:
         with telling():
             count = await take_labels(self._visit, self._project, upload)
             say_so(f"{say.plural(count, 'label was', 'labels were')} brought in.")
+
+
+def _when(now: Standing) -> When:
+    if now.training.open:
+        return ""
+    return "now" if not now.labels or (now.missing and now.outcome is None) else "done"
 
 
 async def take_labels(visit: Visit, project: str, upload: str) -> int:
