@@ -8,6 +8,7 @@ from seedbed.base.ids import digest_of, digest_of_file
 ASSETS = Path(__file__).parent / "assets"
 ADDRESS = "/_seedbed"  # where the assets are served
 LABELLING = ASSETS / "labelling"  # the modules of the labelling page
+_EARLY = "early.js"  # is no module, but part of the page
 
 _ICONS = {
     "sprout": '<path d="M12 21v-9"/><path d="M12 14c0-4.500 2.800-7.300 8.500-7.800.2 5.400-3 8.300-8.500 7.800z"/>'
@@ -56,10 +57,11 @@ def labelling_address() -> str:
 def labelling_head() -> str:
     """The labelling page's style and modules; all are asked for at once, not one after the other as they import."""
     address = labelling_address()
-    files = sorted(path.name for path in LABELLING.glob("*.js"))
+    files = sorted(path.name for path in LABELLING.glob("*.js") if path.name != _EARLY)
     preloads = "".join(f'<link rel="modulepreload" href="{address}/{name}">' for name in files)
     style = f'<link rel="stylesheet" href="{_address("labelling.css")}">'
-    return f'{style}{preloads}<script type="module" src="{address}/main.js"></script>'
+    early = f"<script>{(LABELLING / _EARLY).read_text()}</script>"
+    return f'{early}{style}{preloads}<script type="module" src="{address}/main.js"></script>'
 
 
 def way_head() -> str:

@@ -33,7 +33,7 @@ export class Api {
     }
     let status = 0, said;
     try {
-      const answer = await fetch(address, request);
+      const answer = await (early(path) || fetch(address, request));
       status = answer.status;
       said = status === 204 ? null : await answer.json();
     } catch (error) { // also an answer that was cut off in the middle
@@ -44,6 +44,13 @@ export class Api {
     if (status >= 400) throw new Refused(status, said || {});
     return said;
   }
+}
+
+// The answer to what was asked while the page was still coming, once.
+function early(path) {
+  const found = window.seedbedLabelling?.answers.get(path);
+  window.seedbedLabelling?.answers.delete(path);
+  return found;
 }
 
 export const thumbnail = (data, index, size) => `/api/v1/data/${data}/images/${index}/thumbnail?size=${size}`;

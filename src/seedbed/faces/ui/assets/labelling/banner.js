@@ -3,6 +3,12 @@
 import { button, h, text } from "./dom.js";
 import { goal, plural } from "./words.js";
 
+const HINTS = {
+  mistakes: "These labels look wrong. Enter takes the proposal; the class's own key says that it was right.",
+  disagreements: "People say different things of these. Say what is right.",
+  images: "The images that you chose.",
+};
+
 // Where training is offered; the project's page starts it.
 export function trainLink({ id, book }) {
   return h("a", { class: "button main", href: `/projects/${id}#train` }, `Train with ${plural(book.labelled, "label")}`);
@@ -36,8 +42,9 @@ export class Banner {
       const words = "A better order is ready: the images most worth a label first.";
       return [h("p", {}, words), button("Show it", () => this.session.showBetter())];
     }
-    if (order.length) return this.#grouping();
-    return [h("p", {}, "Nothing to see here."), button("Back to all images", () => this.acts.show("worth"))];
+    if (order.length && !order.review) return this.#grouping();
+    const words = order.length ? HINTS[order.by] || "You look again at images that have been judged." : "Nothing to see here.";
+    return [h("p", {}, words), button("Back to all images", () => this.acts.show("worth"))];
   }
 
   #first() {

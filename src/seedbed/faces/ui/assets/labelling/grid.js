@@ -9,6 +9,7 @@ import { plural } from "./words.js";
 const SIZES = [84, 112, 168]; // sides of a picture in pixels
 const OVER = 1.5; // rows alive above and below what is seen
 const MEASURES = { caption: 25, gap: 10, heading: 46 };
+const TWO_LINES = 42; // pixels of a caption where labels are looked at again: it says more then
 const RUSH = 90; // milliseconds: who drags the scroll bar does not want every picture on the way
 
 export class Grid {
@@ -55,15 +56,21 @@ export class Grid {
 
   #resized() {
     const width = this.canvas.clientWidth;
-    if (width && (width !== this.width || !this.layout)) this.#reset({ keep: true });
-    else this.#render();
+    // hidden behind the large image, it forgets where it was scrolled to; and what was seen is to be seen still
+    if (!width || this.#alive.has(this.session.selection.cursor)) this.revealed = -1;
+    if (!width) return;
+    if (width !== this.width || !this.layout) this.#reset({ keep: true });
+    else this.#places();
+    this.#render();
   }
 
   #reset({ keep = false } = {}) {
     this.width = this.canvas.clientWidth;
     if (!this.width) return; // not on the page yet, or behind the large image
     const cell = Math.min(SIZES[this.size], this.width < 500 ? Math.floor((this.width - 2 * MEASURES.gap) / 3) : Infinity);
-    this.layout = new Layout(this.session.order.groups, this.width, { ...MEASURES, cell });
+    const { groups, review } = this.session.order;
+    this.layout = new Layout(groups, this.width, { ...MEASURES, cell, caption: review ? TWO_LINES : MEASURES.caption });
+    put(this.list, "data-review", review);
     this.canvas.style.height = `${this.layout.height}px`;
     this.list.style.setProperty("--cell", `${this.layout.cell}px`);
     for (const position of [...this.#alive.keys()]) this.#release(position);
@@ -153,7 +160,8 @@ export class Grid {
   // Brings the cursor into view when it has moved; who scrolls away from it may stay away.
   #reveal() {
     const { selection, order } = this.session;
-    if (!order.length || (this.revealed === selection.cursor && this.revealedOf === order)) return;
+    if (!this.element.clientHeight || !order.length) return;
+    if (this.revealed === selection.cursor && this.revealedOf === order) return;
     [this.revealed, this.revealedOf] = [selection.cursor, order];
     const { element, layout } = this;
     const { y } = layout.place(selection.cursor), group = layout.groupOf(selection.cursor);

@@ -18,7 +18,7 @@ export class Helps {
   }
 
   #soon() {
-    if (this.#changed < ENOUGH && !this.#quarrel) return;
+    if (!this.session.board.may_label || (this.#changed < ENOUGH && !this.#quarrel)) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#ask(), Math.max(800, this.#asked + REST - Date.now()));
   }

@@ -5,7 +5,7 @@ import { Refused, SignedOut } from "./api.js";
 
 const WAIT = 25; // seconds that a question stays open
 const PRESENCE = 8000, HIDDEN = 4; // milliseconds; a page that is not looked at says so less often
-const CALM = 400;
+const CALM = 400, BURST = 150; // who labels fast makes many events: they are read a few at a time
 
 export class Live {
   #cursor = 0;
@@ -14,17 +14,18 @@ export class Live {
   constructor(session) {
     this.session = session;
     session.on("order selection", () => this.#moved());
-    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.#present(); });
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.#moved(); });
   }
 
   async start() {
-    this.#presence();
+    if (this.session.board.may_label) this.#presence();
     while (true) {
       try {
         if (!this.#cursor) await this.#begin();
         const { events, cursor } = await this.session.api.get(`/api/v1/events?after=${this.#cursor}&wait=${WAIT}`);
         this.#cursor = cursor;
         await this.#hear(events.filter((event) => event.project === this.session.id));
+        await pause(BURST);
       } catch (error) {
         this.#cursor = 0; // whatever was missed is read anew
         await pause(error instanceof SignedOut || error instanceof Refused ? 10_000 : 1500);
@@ -57,6 +58,7 @@ export class Live {
   }
 
   #moved() {
+    if (!this.session.board.may_label) return;
     clearTimeout(this.telling);
     this.telling = setTimeout(() => this.#present(), 5 * CALM);
   }

@@ -1,4 +1,4 @@
-// The labelling page: puts the parts together. It begins to ask the server before the page around it is drawn.
+// The labelling page: puts the parts together. It has begun to ask the server before the page around it is drawn.
 
 import { Banner } from "./banner.js";
 import { Bar } from "./bar.js";
@@ -18,9 +18,7 @@ import { Single } from "./single.js";
 const about = JSON.parse(document.querySelector("meta[name=seedbed-labelling]").content);
 const memory = `seedbedLabelling ${about.project}`;
 const session = new Session(about);
-const asked = new URLSearchParams(location.search);
-const before = recalled();
-const wished = asked.get("show") || before.show || "worth";
+const { show: wished, mode: first } = window.seedbedLabelling;
 const opened = session.open(wished === "class" ? "worth" : wished); // no class has a round yet
 opened.catch(() => {});
 
@@ -57,7 +55,8 @@ function build(place) {
   new Pointer(grid, pointerActs(rounds));
   listen(session, acts);
   session.tell("order");
-  acts.mode(asked.get("mode") || before.mode || "grid");
+  acts.mode(first);
+  resume();
   grid.list.focus({ preventScroll: true });
   new Live(session).start();
   new Helps(session);
@@ -162,15 +161,22 @@ function grouped(acts) {
 
 const sorry = (words) => (error) => seedbed.toast(`${words}: ${error.message}`, { state: "warn" });
 
-// --- what a reload brings back ------------------------------------------------------------------------------------------
+// --- what a reload brings back; early.js reads it -------------------------------------------------------------------------
 
 function remember() {
   const show = isReview(session.show) ? "worth" : session.show;
   try { localStorage[memory] = JSON.stringify({ show, mode: session.mode }); } catch { /* a browser that remembers nothing */ }
 }
 
-function recalled() {
-  try { return JSON.parse(localStorage[memory] || "{}"); } catch { return {}; }
+// After a reload, such as when the server was started anew, one is where one was.
+function resume() {
+  const key = `${memory} at`;
+  addEventListener("pagehide", () => { try { sessionStorage[key] = session.current; } catch { /* it remembers nothing */ } });
+  let at = -1;
+  try { at = Number(sessionStorage[key] ?? -1); } catch { /* it remembers nothing */ }
+  const isReload = performance.getEntriesByType("navigation")[0]?.type === "reload";
+  const place = isReload && !session.order.review ? session.order.positionOf(at) : -1;
+  if (place >= 0) session.move(place);
 }
 
 // The frame around us is drawn by another script: wait for our place in it.

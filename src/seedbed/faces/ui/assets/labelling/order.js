@@ -22,8 +22,11 @@ export class Order {
   at(position) { return this.indexes[position]; }
 
   positionOf(index) {
-    this.places ??= new Map(Array.from(this.indexes, (image, position) => [image, position]));
-    return this.places.get(index) ?? -1;
+    if (!this.places) {
+      this.places = new Int32Array(this.indexes.reduce((most, image) => Math.max(most, image + 1), 0)).fill(-1);
+      this.indexes.forEach((image, position) => { this.places[image] = position; });
+    }
+    return this.places[index] ?? -1;
   }
 
   // The next position from which `wanted` holds, going round once; -1: none.

@@ -4,6 +4,8 @@ import { trainLink } from "./banner.js";
 import { button, h, put, swatch, text } from "./dom.js";
 import { goal, number, plural } from "./words.js";
 
+const ENOUGH = 20; // labels, before anything can be said about wrong ones
+
 export class Panel {
   constructor(session, acts) {
     this.session = session;
@@ -98,11 +100,12 @@ export class Panel {
   // Training is offered when every class has its number.
   #offer() {
     const { board, complete, book } = this.session;
-    this.ready.hidden = !complete && !board.training?.sentence;
-    const key = `${complete} ${book.labelled} ${board.training?.sentence}`;
+    const training = board.training.state === "none" ? "" : board.training.sentence;
+    this.ready.hidden = !complete && !training;
+    const key = `${complete} ${book.labelled} ${training}`;
     if (this.offered === key) return;
     this.offered = key;
-    const parts = board.training?.sentence ? [h("p", {}, board.training.sentence)] : [];
+    const parts = training ? [h("p", {}, training)] : [];
     if (complete) parts.push(h("p", {}, `Every class has its ${this.session.goal} labels.`));
     if (complete && board.may_train) parts.push(trainLink(this.session));
     this.ready.replaceChildren(...parts);
@@ -110,12 +113,12 @@ export class Panel {
 
   // Ways to look at images again.
   #see() {
-    const { book, quarrels = [], suspects = 0 } = this.session;
+    const { book, quarrels = [] } = this.session;
     const wanted = [
       ["marked:unsure", `Not sure: ${book.marked.unsure}`, book.marked.unsure],
       ["marked:skipped", `Skipped: ${book.marked.skipped}`, book.marked.skipped],
       ["disagreements", `People disagree: ${quarrels.length}`, quarrels.length],
-      ["mistakes", `Perhaps labelled wrongly: ${suspects}`, suspects],
+      ["mistakes", "Look for wrong labels", book.labelled >= ENOUGH && this.session.board.may_label],
     ].filter(([, , count]) => count);
     const key = JSON.stringify(wanted);
     if (this.seen === key) return;

@@ -11,8 +11,8 @@ export class Proposals {
   #timer = 0;
   #busy = false;
 
-  constructor({ api, book, changed }) {
-    Object.assign(this, { api, book, changed, shown: true, said: new Map() });
+  constructor({ api, book, changed, shown }) {
+    Object.assign(this, { api, book, changed, shown, said: new Map() });
   }
 
   of(index) {

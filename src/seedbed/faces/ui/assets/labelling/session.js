@@ -57,20 +57,28 @@ export class Session {
       storage, send: (batch) => this.#send(batch), kept: (batch) => this.#kept(batch),
       refused: (entry, error) => this.#refused(entry, error), changed: () => this.tell("saving"),
     });
-    this.proposals = new Proposals({ api: this.api, book: () => this.book, changed: (some) => this.tell("images", some) });
+    this.proposals = new Proposals({
+      api: this.api, book: () => this.book, shown: board.may_label, changed: (some) => this.tell("images", some),
+    });
     for (const entry of await this.outbox.load(this.owner)) if (entry.data === board.data) this.book.said(entry);
     const labels = this.catchUp().catch(() => {}); // the news tries again
-    if (first) await this.#firstOrder(first);
+    if (first) await this.#firstOrder(first, labels);
     else await labels.then(() => this.choose(show));
     setInterval(() => this.#lookForBetter(), AGAIN);
   }
 
-  // Images at once, in whatever order; the better one as soon as it is known, if nobody has begun yet.
-  async #firstOrder(asked) {
-    const order = asked.then((answer) => Order.fromAnswer(answer));
-    const soon = await Promise.race([order.catch(() => null), new Promise((late) => setTimeout(late, IMPATIENT, null))]);
+  // Images at once, in whatever order; one begins at the first that wants a label, as soon as that is known.
+  async #firstOrder(asked, labels) {
+    const late = new Promise((over) => setTimeout(over, IMPATIENT, null));
+    const order = asked.then((answer) => Order.fromAnswer(answer)).catch(() => null);
+    const [soon] = await Promise.all([Promise.race([order, late]), Promise.race([labels, late])]);
     this.#turnTo(soon || Order.ofAll(this.board.images));
+    labels.then(() => {
+      if (this.#isUntouched && !this.book.isOpen(this.current)) this.advance();
+    });
   }
+
+  get #isUntouched() { return !this.history.size && !this.selection.cursor && !this.selection.picked.size; }
 
   // What was asked for was not there yet, or much has been labelled since: a better order is fetched beside the work,
   // and shown at once only where that disturbs nobody.
@@ -80,7 +88,7 @@ export class Session {
     if (!isStale || document.hidden || this.alike || this.better || !FOLLOWS_LABELS.has(show)) return;
     const order = await orderOf(show, this).catch(() => null);
     if (!order || order.by !== show || show !== this.show || this.alike) return;
-    if (!this.history.size && this.selection.cursor === 0 && !this.selection.picked.size) this.#turnTo(order);
+    if (this.#isUntouched) this.#turnTo(order);
     else { this.better = order; this.tell("banner"); }
   }
 
@@ -115,6 +123,7 @@ export class Session {
   // For a while only images that look like one of them; `leave` returns to where one was.
   async allLike(index) {
     const { indexes } = await this.api.get(`/similar/${index}?count=120`);
+    if (!indexes.length) throw new Error("the images have not been looked at yet.");
     const found = [index, ...indexes.filter((one) => one !== index)];
     this.alike = { index, from: this.order, cursor: this.selection.cursor, take: 0 };
     this.#turnTo(new Order(Uint32Array.from(found), [], { by: "alike" }));

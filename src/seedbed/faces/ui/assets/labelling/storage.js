@@ -30,8 +30,9 @@ class Kept {
   remove(ids) { return this.#write((store) => ids.forEach((id) => store.delete(id))); }
 
   #write(change) {
-    const transaction = this.database.transaction(WAITING, "readwrite", { durability: "strict" });
+    const transaction = this.database.transaction(WAITING, "readwrite");
     change(transaction.objectStore(WAITING));
+    transaction.commit(); // at once, not when this page has time: it may be closed the next moment
     return new Promise((kept, failed) => {
       transaction.oncomplete = () => kept();
       transaction.onabort = transaction.onerror = () => failed(transaction.error);
