@@ -190,10 +190,10 @@ class Content:
         job may take longer than the job: only its size and what is known to be damaged are looked at.
         """
         source = self.path_of(file.digest)
-        if not source.exists():
-            raise self._damaged(file.digest, "is missing")
         if link and self.holds(file.digest, file.size) and _link(source, target):
             return
+        if not source.exists():
+            raise self._damaged(file.digest, "is missing")
         if copy_and_hash(source, target) != file.digest:
             target.unlink()
             raise self._damaged(file.digest)
