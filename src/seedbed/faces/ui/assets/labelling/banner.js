@@ -43,7 +43,8 @@ export class Banner {
       return [h("p", {}, words), button("Show it", () => this.session.showBetter())];
     }
     if (order.length && !order.review) return this.#grouping();
-    const words = order.length ? HINTS[order.by] || "You look again at images that have been judged." : "Nothing to see here.";
+    const hint = HINTS[order.by] || "You look again at images that have been judged.";
+    const words = order.length ? hint : "Nothing to see here.";
     return [h("p", {}, words), button("Back to all images", () => this.acts.show("worth"))];
   }
 
@@ -59,7 +60,8 @@ export class Banner {
     if (grouping === "waiting") return [h("p", {}, "Alike images will be put together soon. You can label already.")];
     if (grouping !== "running") return [];
     const values = { "aria-valuenow": Math.round(100 * done), "aria-valuemin": 0, "aria-valuemax": 100 };
-    const bar = h("div", { class: "bar", role: "progressbar", "aria-label": "Putting alike images together", ...values }, h("div"));
+    const named = { role: "progressbar", "aria-label": "Putting alike images together" };
+    const bar = h("div", { class: "bar", ...named, ...values }, h("div"));
     bar.firstChild.style.width = `${100 * done}%`;
     return [h("p", {}, "Alike images are being put together. You can label already."), bar];
   }
@@ -85,7 +87,8 @@ export class Banner {
       h("span", { class: "number" }, goal(have, wanted)));
     title.style.setProperty("--class", session.classOf(round)?.colour || "var(--leaf)");
     const main = have >= wanted && !session.complete;
-    const on = button(`Next: ${next}`, () => this.acts.nextClass(), { class: main ? "button main" : "button", title: "Next class: ]" });
+    const attributes = { class: main ? "button main" : "button", title: "Next class: ]" };
+    const on = button(`Next: ${next}`, () => this.acts.nextClass(), attributes);
     const parts = [title, ...(names.length > 1 ? [on] : [])];
     return session.complete && board.may_train ? [...parts, trainLink(session)] : parts;
   }

@@ -69,7 +69,7 @@ function row(session, klass, attempt) {
 // What cannot be undone asks first.
 function question(session, klass, merge, yes) {
   const count = session.countOf(klass.name);
-  const words = `${plural(count, "label")} of ${klass.name} become ${merge.value}, and ${klass.name} goes. This cannot be undone.`;
+  const words = `${plural(count, "label")} of ${klass.name} become ${merge.value}, and ${klass.name} goes, for good.`;
   const asked = h("div", { class: "note warn row", role: "alert" }, h("span", { class: "grow" }, words),
     button(`Merge into ${merge.value}`, () => yes(), { class: "button danger" }),
     button("No", () => { merge.value = ""; asked.remove(); }));

@@ -3,7 +3,7 @@
 
 export const KEYS = [
   { keys: ["Enter"], act: "accept", words: "Accept the proposal" },
-  { keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], shown: "← → ↑ ↓", act: "move", words: "Go; with shift, pick" },
+  { keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], shown: "← → ↑ ↓", act: "move", words: "Go; shift picks" },
   { keys: ["Home", "End", "PageUp", "PageDown"], shown: "Home End Page", act: "move", words: "Far" },
   { keys: [" "], shown: "Space", act: "pick", words: "Pick this image too" },
   { keys: ["a"], act: "alike", words: "Pick all like this one" },

@@ -28,7 +28,8 @@ async function begin(place) {
   place.replaceChildren(h("p", { class: "lb-wait soft", role: "status" }, "The images are coming…"));
   try { await opened; } catch (error) {
     const again = button("Try again", () => location.reload());
-    place.replaceChildren(h("div", { class: "note bad", role: "alert" }, `The images cannot be shown: ${error.message} `, again));
+    const words = `The images cannot be shown: ${error.message} `;
+    place.replaceChildren(h("div", { class: "note bad", role: "alert" }, words, again));
     return;
   }
   build(place);
@@ -45,7 +46,8 @@ function build(place) {
     smaller: () => (single.shown ? single.zoom(-1) : grid.grow(-1)),
   });
   const speaker = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
-  const how = h("p", { class: "unseen", id: "lb-how" }, "Arrows move, the keys of the classes label, a question mark lists all.");
+  const help = "Arrows move, the keys of the classes label, a question mark lists all keys.";
+  const how = h("p", { class: "unseen", id: "lb-how" }, help);
   const body = h("div", { class: "lb-body" }, grid.element, single.element, panel.element);
   place.replaceChildren(bar.element, banner.element, body, how, speaker, keys.element, classes.element);
   session.on("said", (words) => text(speaker, words));
@@ -156,7 +158,7 @@ function back() {
 
 function grouped(acts) {
   seedbed.toast("Alike images now stand together.");
-  if (!session.history.size && session.show === "worth") acts.show("worth");
+  if (!session.labels.history.size && session.show === "worth") acts.show("worth");
 }
 
 const sorry = (words) => (error) => seedbed.toast(`${words}: ${error.message}`, { state: "warn" });
@@ -165,7 +167,8 @@ const sorry = (words) => (error) => seedbed.toast(`${words}: ${error.message}`, 
 
 function remember() {
   const show = isReview(session.show) ? "worth" : session.show;
-  try { localStorage[memory] = JSON.stringify({ show, mode: session.mode }); } catch { /* a browser that remembers nothing */ }
+  const kept = JSON.stringify({ show, mode: session.mode });
+  try { localStorage[memory] = kept; } catch { /* a browser that remembers nothing */ }
 }
 
 // After a reload, such as when the server was started anew, one is where one was.

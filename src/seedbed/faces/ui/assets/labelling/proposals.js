@@ -30,6 +30,11 @@ export class Proposals {
     this.said.delete(index);
   }
 
+  // Other images: their numbers mean nothing any more.
+  forget() {
+    for (const known of [this.#known, this.#suspects, this.#fresh, this.said]) known.clear();
+  }
+
   want(indexes) {
     this.#visible = indexes;
     this.#soon(CALM);

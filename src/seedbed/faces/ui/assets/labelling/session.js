@@ -2,17 +2,14 @@
 // Parts listen with `on` and draw; they never change what is here but through these methods.
 
 import { Api } from "./api.js";
-import { Book } from "./book.js";
-import { History } from "./history.js";
+import { Labels } from "./labels.js";
 import { Order } from "./order.js";
-import { Outbox } from "./outbox.js";
 import { Proposals } from "./proposals.js";
 import { Selection } from "./selection.js";
 import { isReview, orderOf } from "./shows.js";
 import { openStorage } from "./storage.js";
 import { plural } from "./words.js";
 
-const PAGE = 10_000; // label events in one answer
 const IMPATIENT = 900; // milliseconds until images are shown in any order rather than none
 const AGAIN = 3000; // milliseconds until an order that could not be had is asked for again
 const FOLLOWS_LABELS = new Set(["worth", "unsure", "class"]); // orders that change with what is labelled
@@ -20,8 +17,6 @@ const STALE = 20; // labels after which what is worth labelling next may be some
 
 export class Session {
   #listeners = new Map();
-  #turn = Date.now() * 1000; // grows over pages too: what was said later is sent later
-  #catching = null;
 
   constructor({ project, name, person }) {
     this.id = project;
@@ -29,14 +24,20 @@ export class Session {
     this.owner = `${project} ${person}`;
     this.api = new Api(project);
     this.selection = new Selection();
-    this.history = new History();
     this.order = new Order([]);
     this.people = [];
     this.gains = [];
     this.mode = "grid"; // or single, or rounds
     this.peeking = false; // one image large for a moment, in the other modes
-    this.last = 0; // number of the newest label event that is known
+    this.since = 0; // labels that were kept since the order was made
+    this.on("kept", (count) => { this.since += count; });
+    this.on("kept heard", () => this.proposals.labelsChanged());
+    this.on("refused", (error) => seedbed.toast(`A label was not accepted: ${error.message}`, { state: "failed" }));
   }
+
+  get book() { return this.labels.book; }
+  get outbox() { return this.labels.outbox; }
+  catchUp() { return this.labels.catchUp(); }
 
   on(kinds, listener) {
     for (const kind of kinds.split(" ")) this.#listeners.set(kind, [...(this.#listeners.get(kind) || []), listener]);
@@ -51,16 +52,15 @@ export class Session {
     const first = isReview(show) ? null : this.api.get(`/order?by=${encodeURIComponent(show)}`);
     first?.catch(() => {}); // it is looked at below
     const [board, storage] = await Promise.all([this.api.get("/board"), openStorage()]);
-    this.people = board.people || [];
-    this.#take(board);
-    this.outbox = new Outbox({
-      storage, send: (batch) => this.#send(batch), kept: (batch) => this.#kept(batch),
-      refused: (entry, error) => this.#refused(entry, error), changed: () => this.tell("saving"),
-    });
+    this.people = board.people;
+    this.board = board;
+    const tell = (kind, detail) => this.tell(kind, detail);
+    this.labels = new Labels({ api: this.api, me: this.me, owner: this.owner, storage, tell });
+    this.labels.turnTo(board.data, board.images);
     this.proposals = new Proposals({
       api: this.api, book: () => this.book, shown: board.may_label, changed: (some) => this.tell("images", some),
     });
-    for (const entry of await this.outbox.load(this.owner)) if (entry.data === board.data) this.book.said(entry);
+    await this.labels.resume();
     const labels = this.catchUp().catch(() => {}); // the news tries again
     if (first) await this.#firstOrder(first, labels);
     else await labels.then(() => this.choose(show));
@@ -78,7 +78,7 @@ export class Session {
     });
   }
 
-  get #isUntouched() { return !this.history.size && !this.selection.cursor && !this.selection.picked.size; }
+  get #isUntouched() { return !this.labels.history.size && !this.selection.cursor && !this.selection.picked.size; }
 
   // What was asked for was not there yet, or much has been labelled since: a better order is fetched beside the work,
   // and shown at once only where that disturbs nobody.
@@ -90,12 +90,6 @@ export class Session {
     if (!order || order.by !== show || show !== this.show || this.alike) return;
     if (this.#isUntouched) this.#turnTo(order);
     else { this.better = order; this.tell("banner"); }
-  }
-
-  #take(board) {
-    this.board = board;
-    this.book = new Book(board.images);
-    this.last = 0;
   }
 
   // --- what is shown --------------------------------------------------------------------------------------------------
@@ -209,104 +203,24 @@ export class Session {
 
   say(wishes) {
     if (!this.board.may_label) return seedbed.toast("You may look here, but not label.", { state: "warn" });
-    const changes = wishes
-      .map(({ index, label, mark }) => ({ index, before: this.book.of(index), after: { label, mark } }))
-      .filter(({ before, after }) => before.label !== after.label || before.mark !== after.mark || before.by !== this.me);
-    if (!changes.length) return null;
-    this.history.add(changes);
-    return this.#write(changes);
+    for (const { index } of wishes) this.proposals.settle(index);
+    return this.labels.say(wishes);
   }
 
-  undo() { this.#back(this.history.undo((index) => this.book.of(index)), "Undone"); }
-  redo() { this.#back(this.history.redo((index) => this.book.of(index)), "Done again"); }
+  undo() { this.#told(this.labels.undo(), "Undone"); }
+  redo() { this.#told(this.labels.redo(), "Done again"); }
 
-  #back(found, word) {
+  #told(found, word) {
     if (!found) return this.tell("said", "There is nothing to undo.");
     const { changes, left } = found;
     if (left) seedbed.toast(`${plural(left, "image")} not undone: somebody else has labelled since.`, { state: "warn" });
     if (!changes.length) return null;
-    this.#write(changes);
     const place = this.order.positionOf(changes[0].index);
     if (place >= 0) this.move(place);
     return this.tell("said", `${word}: ${plural(changes.length, "image")}.`);
   }
 
-  #write(changes) {
-    const entries = changes.map(({ index, after: { label, mark } }) => ({
-      id: newId(), owner: this.owner, data: this.board.data, index, label, mark, by: this.me, turn: this.#turn++,
-    }));
-    for (const entry of entries) {
-      this.book.said(entry);
-      this.proposals.settle(entry.index);
-    }
-    this.outbox.put(entries);
-    this.#changed(entries.map((entry) => entry.index));
-  }
-
-  async #send(batch) {
-    const labels = batch.map(({ id, index, label, mark }) => ({ id, index, label, mark }));
-    await this.api.post("/labels", { data: batch[0].data, labels });
-  }
-
-  #kept(batch) {
-    const ours = batch.filter((entry) => entry.data === this.board.data);
-    for (const entry of ours) this.book.kept(entry);
-    this.since += ours.length;
-    this.tell("images", ours.map((entry) => entry.index));
-    this.proposals.labelsChanged();
-  }
-
-  #refused(entry, error) {
-    if (entry.data === this.board.data) this.book.refused(entry);
-    seedbed.toast(`A label was not accepted: ${error.message}`, { state: "failed" });
-    this.#changed([entry.index]);
-  }
-
-  #changed(indexes) { // null: perhaps all
-    this.tell("images", indexes);
-    this.tell("counts");
-  }
-
   // --- news -----------------------------------------------------------------------------------------------------------
-
-  // Labels that were given elsewhere, up to now.
-  catchUp() {
-    this.#catching ??= this.#catch().finally(() => { this.#catching = null; });
-    return this.#catching;
-  }
-
-  async #catch() {
-    let more = true;
-    while (more) {
-      const { book, board } = this;
-      const page = await this.api.get(`/labels/changes?after=${this.last}&data=${board.data}&limit=${PAGE}`);
-      if (book !== this.book) return;
-      more = page.more;
-      if (this.last && page.classes !== this.meaning) { // a class has another name: what was said means something else
-        this.#readAnew();
-        more = true;
-        continue;
-      }
-      this.meaning = page.classes;
-      this.last = page.last;
-      this.#hear(page.events.filter((event) => book.heard(event)));
-    }
-  }
-
-  #hear(events) {
-    if (!events.length) return;
-    this.tell("heard", events.filter((event) => event.by !== this.me));
-    this.proposals.labelsChanged();
-    this.#changed(events.map((event) => event.index));
-  }
-
-  #readAnew() {
-    const waiting = [...this.book.waiting.values()].flat();
-    this.book = new Book(this.board.images);
-    this.last = 0;
-    for (const entry of waiting) this.book.said(entry);
-    this.#changed(null);
-  }
 
   // The project itself changed: its classes, its images, its groups, its training.
   async refresh() {
@@ -317,22 +231,19 @@ export class Session {
     await this.catchUp();
     if (board.grouping === "ready" && before.grouping !== "ready") this.tell("grouped");
     this.tell("board");
-    return this.#changed(null);
+    this.tell("images", null);
+    return this.tell("counts");
   }
 
   async #newImages(board) {
     await this.outbox.empty();
-    this.#take(board);
+    this.board = board;
+    this.labels.turnTo(board.data, board.images);
+    this.proposals.forget();
     await this.catchUp();
     await this.choose(this.show);
     this.tell("board");
     this.tell("counts");
     seedbed.toast(`The project has ${plural(board.images, "image")} now.`);
   }
-}
-
-// crypto.randomUUID is not there on plain http, which is what a cluster's node often speaks.
-function newId() {
-  const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
