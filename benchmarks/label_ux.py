@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from seedbed.assets.data.cache import cache_name
 from seedbed.assets.data.records import ImageRecord, write_records
 from seedbed.assets.data.synthetic import draw_leaves
 from seedbed.assets.store.bundle import ArrayType, Draft, DraftArray, DraftFile, Lineage
+from seedbed.assets.store.store import Store
 from seedbed.flows.kinds.data import DataSet, Decoded
 from seedbed.flows.kinds.embeddings import Embeddings, Groups
 from seedbed.flows.platform import Platform
@@ -38,7 +39,7 @@ TITLE = "Labelling through the page, with 100,000 images in the project"
 IMAGES, LABELS, SLIP = 100_000, 200, 25
 SIDE = 32  # pixels; of what the page shows, the number of pictures is the cost
 CHROMIUM = Path("/usr/bin/chromium")
-_DRAWN = 40  # leaves of each class that are drawn; the rest are these in other light
+_DRAWN = 20  # leaves of each class that are drawn; the rest are these in other light
 _GROUPS = 60
 _MIB = 1 << 20
 
@@ -97,7 +98,7 @@ def ids_of(leaves: Leaves) -> list[str]:
 
 def publish(platform: Platform, place: Path, leaves: Leaves, width: int) -> str:
     """A data set with its decoded images, embeddings and groups; the project of them."""
-    data = platform.store.publish(_data_set(place / "data", leaves)).uuid
+    data = _data_set(platform.store, place / "data", leaves)
     made = _decoded(place / "decoded", place / "data", leaves).draft(name="leaves.decoded", lineage=_from("data", data))
     decoded = platform.store.publish(made).uuid
     rows, groups, centres = _alike(leaves, width)
@@ -115,8 +116,8 @@ def _from(name: str, uuid: str) -> Lineage:
     return Lineage(step="drawn", inputs=((name, uuid),))
 
 
-def _data_set(place: Path, leaves: Leaves) -> Draft:
-    """Its manifest has a file for every image, as any; the files of one drawing share their bytes, to save hours."""
+def _data_set(store: Store, place: Path, leaves: Leaves) -> str:
+    """Its manifest has a file for every image, as any; but few of the files differ, or keeping them takes minutes."""
     (place / "facts").mkdir(parents=True)
     (place / "files").mkdir()
     records = [
@@ -126,13 +127,17 @@ def _data_set(place: Path, leaves: Leaves) -> Draft:
     (place / "facts/records.jsonl").write_bytes(write_records(records))
     for name in ("statistics.json", "findings.json"):
         (place / "facts" / name).write_text("{}" if name.startswith("s") else "[]")
-    files = [place / "files" / f"{number}.png" for number in range(_DRAWN)]
-    for number, file in enumerate(files):
-        Image.fromarray(leaves.pixels[number]).save(file)
-    facts = tuple(DraftFile(path, path.name) for path in sorted((place / "facts").iterdir()))
-    images = tuple(DraftFile(files[row % _DRAWN], record.image) for row, record in enumerate(records))
-    arrays = {"facts": DraftArray(ArrayType.FILE, facts), "images": DraftArray(ArrayType.FILE, images)}
-    return Draft(name="leaves", kind=DataSet.kind, arrays=arrays)
+    for number in range(_DRAWN):
+        Image.fromarray(leaves.pixels[number]).save(place / "files" / f"{number}.png")
+    few, facts = (DraftArray(ArrayType.FILE, _files(place / name)) for name in ("files", "facts"))
+    kept = store.publish(Draft(name="leaves.files", kind="files", arrays={"files": few})).arrays["files"].files
+    images = tuple(replace(kept[row % _DRAWN], name=record.image) for row, record in enumerate(records))
+    arrays = {"facts": facts, "images": DraftArray(ArrayType.FILE, images)}
+    return store.publish(Draft(name="leaves", kind=DataSet.kind, arrays=arrays)).uuid
+
+
+def _files(folder: Path) -> tuple[DraftFile, ...]:
+    return tuple(DraftFile(path, path.name) for path in sorted(folder.iterdir()))
 
 
 def _decoded(place: Path, data: Path, leaves: Leaves) -> Decoded:
