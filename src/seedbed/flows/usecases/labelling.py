@@ -284,7 +284,7 @@ class Labelling:
         if not 0 < len(files) <= _MOST_DROPPED:
             raise InvalidInput(
                 f"{len(files)} files were given; from 1 to {_MOST_DROPPED} can be looked at at once.",
-                hint="Have a whole folder labelled as a job: seedbed models predict.",
+                hint="Have a whole folder labelled as a job: seedbed predict MODEL FOLDER.",
             )
         model = self._newest_model(opened.project)
         if model is None and (reason := _why_not(opened)):
