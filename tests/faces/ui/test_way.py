@@ -161,6 +161,26 @@ def test_files_that_are_dropped_and_bins_of_a_percentage_make_a_project_too(watc
     assert watched.wrong == []
 
 
+def test_labels_that_somebody_has_already_come_in_with_the_images(watched: Watched, place: Place, tmp_path: Path):
+    named = tmp_path / "named.csv"
+    files = sorted(path.name for path in place.leaves.glob("leaf-*.jpg"))[:4]
+    named.write_text("file,class\n" + "".join(f"{file},a{n % 2}\n" for n, file in enumerate(files)))
+    page = watched.go(f"{place.served.url}/new")
+    page.get_by_label("Name of the project").fill("Named before")
+    page.get_by_label("A folder on the computer").fill(str(place.leaves))
+    page.locator("#labels input[data-part=files]").set_input_files(named)
+    expect(page.locator("#labels .drop-said.ok")).to_be_visible()
+    page.get_by_text("Advanced settings").click()
+    page.get_by_text("Put alike images together").click()
+    page.get_by_role("button", name="Make the project").click()
+    page.wait_for_url("**/projects/*")
+    expect(page.locator("#labels-step .say")).to_contain_text("4 of 30 images have labels", timeout=60_000)
+    expect(page.locator(".toast", has_text="4 labels were brought in.")).to_be_visible()
+    assert "labels=" not in page.url
+    assert place.served.platform.projects.counts("Named before", by=SOLO) == {"a0": 2, "a1": 2}
+    assert watched.wrong == []
+
+
 def test_the_steps_say_where_the_project_stands_and_findings_show_their_images(watched: Watched, place: Place):
     page = watched.go(place.at())
     expect(page.locator(".lead")).to_contain_text("of the images that it had not seen correctly. 18 labels so far")

@@ -1,5 +1,7 @@
 """The labels of a project: how many of each class, what is missing, and the way to label."""
 
+from nicegui import ui
+
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.faces.api.paths import drop_upload, upload_path
 from seedbed.faces.ui import words as say
@@ -31,6 +33,7 @@ class LabelStep:
         if self._waiting:
             upload, self._waiting = self._waiting, ""
             await self._take(upload)
+            ui.run_javascript("history.replaceState(null, '', location.pathname)")  # taken: not again when reloaded
         when = _when(now)
         said = labels_in_words(now) if now.labels else "None yet. A few of each class are enough to begin with."
         known = (bool(now.labels), bool(now.missing), now.project.settings.goal)
