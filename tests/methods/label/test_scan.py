@@ -67,11 +67,11 @@ def test_a_checkpoint_of_other_settings_is_not_gone_on_from(tmp_path):
 
 
 def test_the_network_can_learn_too_and_goes_on_from_a_checkpoint_exactly(tmp_path):
-    images = draw_leaves(4, seed=1, size=32)[0]
+    images = draw_leaves(2, seed=1, size=32)[0]
     rows = embed(images, size=32, device="cpu")
     settings = ScanSettings(
         epochs=4, self_labelling=0.5, threshold=0.2, learns="network", learning_rate=1e-4, size=32,
-        batch=12, neighbours=3, heads=2, augment=Strength(turn=20.0), device="cpu",
+        batch=6, neighbours=3, heads=2, augment=Strength(turn=20.0), device="cpu",
         report_every=1, checkpoint_every=3,
     )  # fmt: skip
     whole = MemoryRun(tmp_path / "whole")

@@ -12,7 +12,7 @@ from seedbed.methods.label.embed import embed
 from seedbed.methods.label.tune import TuneSettings, told_apart, tune
 from tests.methods.label.runs import StopsAfter, newest
 
-SHORT = TuneSettings(size=32, steps=8, batch=8, device="cpu", report_every=1, checkpoint_every=3)
+SHORT = TuneSettings(size=32, steps=6, batch=8, device="cpu", report_every=1, checkpoint_every=4)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_views_of_one_image_among_unlike_others_are_told_apart():
 def test_a_tuned_network_tells_the_images_apart_better_and_embeds_them(images, whole):
     run, path = whole
     losses = [report["loss"] for report in run.reports]
-    assert len(losses) == 8 and losses[-1] < losses[0]
+    assert len(losses) == 6 and losses[-1] < losses[0]
     before, after = embed(images, size=32, device="cpu"), embed(images, size=32, weights=path, device="cpu")
     assert after.shape == before.shape and not np.allclose(before, after, atol=1e-3)
 
