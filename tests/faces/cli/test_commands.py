@@ -187,6 +187,12 @@ def test_accounts_are_made_and_changed(asked: Asked, seedbed: Seedbed) -> None:
     assert asked("users", "token", "grace", "--days", "3")["token"].startswith("sb_")
     (kept,) = asked("users", "tokens", "grace")
     assert seedbed("users", "revoke", kept["id"], "--yes").returncode == 0 and not asked("users", "tokens", "grace")
+    asked("projects", "create", "shared")
+    assert seedbed("projects", "add-member", "shared", "grace", "--role", "labeller").returncode == 0
+    assert {one["name"]: one["role"] for one in asked("projects", "members", "shared")}["grace"] == "labeller"
+    assert seedbed("projects", "remove-member", "shared", "grace").returncode == 0
+    assert seedbed("projects", "delete", "shared", "--yes").returncode == 0
+    assert "shared" not in {one["name"] for one in asked("projects", "list")}
     assert asked("users", "disable", "grace", "--yes")["disabled"] is True
     assert asked("users", "password", "chief", SEEDBED_NEW_PASSWORD="another long one 2")["name"] == "chief"
     assert {one["name"] for one in asked("users", "list")} == {"chief", "grace"}

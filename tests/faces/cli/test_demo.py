@@ -26,6 +26,13 @@ def test_the_demo_ends_with_a_model_that_labels_a_picture(tmp_path: Path) -> Non
     assert "seedbed store get" in said.stdout
     lines = (tmp_path / "said.csv").read_text().splitlines()
     assert lines[0].startswith("file,class,confidence,p(") and len(lines) > 12
+    (tmp_path / "mixed").mkdir()
+    leaf.rename(tmp_path / "mixed" / "leaf.jpg")
+    (tmp_path / "mixed" / "bad.jpg").write_text("no image")
+    mixed = run(home, "predict", download, str(tmp_path / "mixed"))
+    assert mixed.returncode == 0 and "1 file could not be read: bad.jpg" in " ".join(
+        (mixed.stdout + mixed.stderr).split()
+    )
 
 
 def _a_picture(home: Path, folder: Path) -> Path:

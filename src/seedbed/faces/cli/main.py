@@ -9,7 +9,7 @@ import typer
 
 import seedbed
 from seedbed.base.errors import SeedbedError
-from seedbed.faces.cli.commands import context, data, jobs, labels, models, projects, service, store, users
+from seedbed.faces.cli.commands import context, data, jobs, labels, members, models, projects, service, store, users
 
 app = typer.Typer(
     name="seedbed",
@@ -25,6 +25,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(store.app, name="store")
 app.add_typer(context.app, name="context")
+projects.app.add_typer(members.app)
 app.add_typer(projects.app, name="projects")
 app.add_typer(labels.app, name="labels")
 app.add_typer(users.app, name="users")

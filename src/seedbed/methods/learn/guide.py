@@ -14,10 +14,11 @@ model.onnx: the network with its preprocessing; needs onnxruntime, numpy and Pil
     import json
     import numpy as np
     import onnxruntime
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     facts = json.load(open("model.json"))
-    image = Image.open("image.jpg").convert("RGB").resize((facts["size"], facts["size"]))
+    image = ImageOps.exif_transpose(Image.open("image.jpg")).convert("RGB")  # as it was held, whatever the camera
+    image = image.resize((facts["size"], facts["size"]), Image.BILINEAR, reducing_gap=3.0)
     session = onnxruntime.InferenceSession("model.onnx")
     (answers,) = session.run(["probabilities"], {{"images": np.asarray(image)[None]}})
     print(dict(zip(facts["classes"], answers[0].tolist())))
@@ -26,12 +27,13 @@ model.safetensors and model.json: for this library, which needs them in one fold
 
     from pathlib import Path
     import numpy as np
-    from PIL import Image
+    from PIL import Image, ImageOps
     from seedbed.methods.learn.model import Model
     from seedbed.methods.learn.predict import predict
 
     model = Model.load(Path("."), device="cpu")
-    image = Image.open("image.jpg").convert("RGB").resize((model.size, model.size))
+    image = ImageOps.exif_transpose(Image.open("image.jpg")).convert("RGB")
+    image = image.resize((model.size, model.size), Image.BILINEAR, reducing_gap=3.0)
     print(dict(zip(model.classes, predict(model, np.asarray(image)[None])[0].tolist())))
 """
 _TIMM = """
@@ -41,12 +43,13 @@ model.pt: the same weights as a PyTorch state dict, for timm
     import numpy as np
     import timm
     import torch
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     facts = json.load(open("model.json"))
     network = {made}.eval()
     network.load_state_dict(torch.load("model.pt", weights_only=True))
-    image = Image.open("image.jpg").convert("RGB").resize((facts["size"], facts["size"]))
+    image = ImageOps.exif_transpose(Image.open("image.jpg")).convert("RGB")  # as it was held, whatever the camera
+    image = image.resize((facts["size"], facts["size"]), Image.BILINEAR, reducing_gap=3.0)
     pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)[None] / 255
     mean, std = (torch.tensor(facts["preprocessing"][name]).view(1, 3, 1, 1) for name in ("mean", "std"))
     with torch.no_grad():

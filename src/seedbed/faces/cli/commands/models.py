@@ -60,6 +60,7 @@ def predict(
         ended = finish(here, jobs, detach=detach, as_json=as_json)
         if out:
             _write_predictions(here, ended, out, force=force, quiet=as_json)
+        _say_what_was_left_out(here, ended)
         say_how_to_get(ended, quiet=as_json or detach)
 
 
@@ -94,7 +95,8 @@ def demo(
         HEAVY.get("serve")({"port": port})
 
 
-_IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif"}
+_LEFT_OUT = ("unreadable", "too-large", "missing")  # findings about files that did not come in
+_IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".heic", ".avif"}
 
 
 def _brought(here: Session, recipe: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -127,6 +129,15 @@ def _write_predictions(here: Session, jobs: "Sequence[Job]", out: Path, *, force
     files = files_in(here.client.bundles.show(uuid), out.parent, "predictions")
     fetch(here, uuid, [replace(files[0], target=out)], force=force, quiet=quiet)
     note(f"The predictions are in {out}.")
+
+
+def _say_what_was_left_out(here: Session, jobs: "Sequence[Job]") -> None:
+    """Files that are no images have no prediction; nobody should have to count lines to find that out."""
+    for job in jobs:
+        if job["step"] == "ingest" and "data" in job["outputs"]:
+            for finding in here.client.data.show(job["outputs"]["data"])["findings"]:
+                if finding["code"] in _LEFT_OUT:
+                    note(finding["sentence"])
 
 
 def _as_csv(file: str, guesses: "list[Guess]") -> bytes:

@@ -32,9 +32,10 @@ def create(
 
     asked: list[Any] = [*(classes or ()), *([{"name": other, "other": True}] if other else ())]
     with session() as here:
+        about = here.client.bundles.show(data)["uuid"] if data else ""  # before anything is made
         made = here.client.projects.create(name, classes=asked, kind=kind, bins=_edges(bins))
-        if data:
-            made = here.client.projects.set_data(made["id"], here.client.bundles.show(data)["uuid"])
+        if about:
+            made = here.client.projects.set_data(made["id"], about)
     show_json(made) if as_json else say(f"{made['name']}: {made['id']}")
 
 

@@ -17,8 +17,8 @@ from seedbed.faces.ui.telling import telling
 
 _MAY = {
     Role.VIEWER: "looks at everything outside projects, and in the projects they are members of",
-    Role.LABELLER: "also brings images and labels them",
-    Role.TRAINER: "also trains, runs and cancels jobs, makes projects",
+    Role.LABELLER: "also labels images",
+    Role.TRAINER: "also brings images, trains, runs and cancels jobs, makes projects",
     Role.OPERATOR: "does everything, and lets people in",
 }
 _LINES = 50
