@@ -1,6 +1,7 @@
 """demo: everything that Seedbed does so far, on leaves that it draws itself."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -32,7 +33,11 @@ def _jobs(params: DemoParams, known: Mapping[str, str]) -> list[JobSpec]:
         line.job("ingest", {"files": line.made("draw-leaves", "files")}, {"size": params.size}),
         *learning_jobs(line, params, data, decoded, {"truth": line.made("draw-leaves", "truth")}),
     ]
-    return [*jobs, *_labels_alone(params, line)] if params.compare else jobs
+    if not params.compare:
+        return jobs
+    alone = _labels_alone(params, line)
+    last = (alone[-1].name,)  # first the comparison: what a project shows is its newest model
+    return [*alone, *(replace(job, after=last) if job.step == "train" else job for job in jobs)]
 
 
 def _labels_alone(params: DemoParams, line: Line) -> list[JobSpec]:
