@@ -24,6 +24,7 @@ _TRIES, _ROUNDS = 10, 100
 _SETTLED = 1e-5  # mean gain in cosine of a round under which k-means has settled
 _NUMBERS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 26, 34, 45, 60, 80, 105, 140)  # of groups, when they are estimated
 _FOR_NUMBER, _TRIES_FOR_NUMBER, _LEAST_EACH = 1500, 2, 10  # rows for it, tries, images that a group has on average
+_NEARLY = 0.97  # share of the best silhouette: beyond it fewer groups are better than clearer ones
 _TINY = 1e-9
 
 
@@ -125,7 +126,7 @@ def kmeans(rows: Rows, count: int, seed: int, *, tries: int = _TRIES) -> NDArray
 
 
 def estimate(rows: Rows, seed: int) -> int:
-    """How many groups there seem to be: the number that gives the clearest ones, by the silhouettes of a sample."""
+    """How many groups there seem to be: the fewest that are nearly as clear as any, by the silhouettes of a sample."""
     sample = rows[_some(len(rows), _FOR_NUMBER, seed)]
     apart = np.clip(1 - sample @ sample.T, 0, None)
     np.fill_diagonal(apart, 0)
@@ -134,7 +135,7 @@ def estimate(rows: Rows, seed: int) -> int:
         groups = kmeans(sample, count, seed, tries=_TRIES_FOR_NUMBER)
         if len(np.unique(groups)) > 1:
             clear[count] = float(silhouette_score(apart, groups, metric="precomputed"))
-    return max(clear, key=lambda count: clear[count])
+    return min(count for count, silhouette in clear.items() if silhouette >= _NEARLY * max(clear.values()))
 
 
 def _climb(rows: Rows, centres: Rows) -> tuple[Rows, float]:
