@@ -83,9 +83,7 @@ def test_the_demo_makes_its_project_and_trains_on_the_labels_alone_beside(platfo
     names = {job.name: job for job in jobs}
     assert names["leaves-labels-alone.train"].spec.params["algorithm"] == "supervised"
     assert names["leaves-labels-alone.train"].spec.inputs == names["leaves.train"].spec.inputs
-    assert names["leaves.train"].spec.after == (
-        names["leaves-labels-alone.evaluate"].id,
-    )
+    assert names["leaves.train"].spec.after == (names["leaves-labels-alone.evaluate"].id,)
     again = platform.models.start_recipe("demo", {"compare": False, "count_per_class": 10}, by=SOLO)
     assert len(again) == len(jobs) - 2 and {job.project for job in again} == {project.id}
 
