@@ -85,7 +85,7 @@ def leaves_of(count: int) -> Leaves:
     pixels = np.empty((count, SIDE, SIDE, 3), np.uint8)
     for start in range(0, count, 10_000):
         rows = slice(start, min(start + 10_000, count))
-        light = rng.integers(-30, 31, (len(which[rows]), 1, 1, 3))
+        light = rng.integers(-30, 31, (len(which[rows]), 1, 1, 3), dtype=np.int16)
         pixels[rows] = np.clip(drawn[which[rows]] + light, 0, 255)
     pixels[:, 0, 0] = np.arange(count)[:, None] // (1, 256, 65536) % 256
     return Leaves(pixels, labels[which], names)
@@ -195,13 +195,15 @@ def label(page: Page, leaves: Leaves, count: int, pause: float) -> int:
     """Label as the person does; how many keys that took."""
     keys = 0
     page.keyboard.press("Home")
+    page.wait_for_function("times.length")
     page.evaluate("times.length = 0")
     for number in range(count):
         index, proposal = page.evaluate(_LOOK)
         right = int(leaves.truth[index])
         if number % SLIP == SLIP - 1:
-            page.keyboard.press(str((right + 1) % len(leaves.names) + 1))
-            page.keyboard.press("u")
+            for key in (str((right + 1) % len(leaves.names) + 1), "u"):
+                page.keyboard.press(key)
+                page.wait_for_timeout(100)  # nobody sees a slip within the same frame
             keys += 2
             proposal = ""
         page.keyboard.press("Enter" if proposal == f"{leaves.names[right]}?" else str(right + 1))
