@@ -156,7 +156,8 @@ def _embedded(name: str, most: int) -> tuple[Set, NDArray[np.float32]]:
     data = load_set(name, SIZE)
     some = np.sort(np.random.default_rng(0).permutation(len(data.labels_train))[:most])
     data = replace(data, images_train=data.images_train[some], labels_train=data.labels_train[some])
-    return data, embed(data.images_train)
+    with one_thread():
+        return data, embed(data.images_train)
 
 
 def timed(scale: Scale) -> dict[str, float]:
@@ -194,7 +195,7 @@ def _seconds(work: Callable[[], object], times: int) -> tuple[float, float]:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Small matrices gain nothing from a second thread, and one that waits for the other burns CPU time."""
+    """On a busy machine a thread that waits for another burns CPU time and saves none."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
