@@ -11,7 +11,7 @@ const HINTS = {
 
 // Where training is offered; the project's page starts it.
 export function trainLink({ id, book }) {
-  return h("a", { class: "button main", href: `/projects/${id}#train` }, `Train with ${plural(book.labelled, "label")}`);
+  return h("a", { class: "button main", href: `/projects/${id}#training` }, `Train with ${plural(book.labelled, "label")}`);
 }
 
 export class Banner {
