@@ -39,7 +39,7 @@ class Scale:
     images: int = 10**6
 
 
-QUICK = Scale(("neu-steel", "coffee-symptom"), (2,), (0, 1), 2, 700)
+QUICK = Scale(("neu-steel", "coffee-symptom"), (2,), (0, 1), 2, 400)
 
 
 def correlations(data: Embedded, scale: Scale) -> list[dict[str, Any]]:
