@@ -61,7 +61,7 @@ def changes(
     ref: ProjectRef,
     here: Here,
     by: Viewer,
-    after: Annotated[int, Query(ge=0, le=1 << 62, description="The number to go on from.")] = 0,
+    after: Annotated[int, Query(ge=0, le=(1 << 31) - 1, description="The number to go on from.")] = 0,
     data: DataRef = "",
     limit: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
 ) -> Response:
