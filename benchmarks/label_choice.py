@@ -255,7 +255,7 @@ def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float, quick: bool
         if (row["trainer"], row["images"]) == (scale.trainer, scale.images) and row["set"] in scale.sets
     ]
     found = found_in(mine)
-    gain = label_gain.figures(label_gain.measured(quick)[0]) if scale.trainer == HEAD else {}
+    gain = label_gain.figures(label_gain.measured(quick=quick, minutes=minutes)[0]) if scale.trainer == HEAD else {}
     return harness.Report(
         figures={**figures(found, scale), **gain},
         rows=table(found, scale),
