@@ -1,5 +1,6 @@
 """A real job of two ranks, one of which is killed: the job ends by itself, as if nothing had happened."""
 
+import contextlib
 import signal
 import threading
 import time
@@ -12,6 +13,7 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
+from tests.processes import running
 
 TRAIN = {
     "start": "test_vit",
@@ -49,12 +51,10 @@ def _steps(attempt: Path) -> int:
 
 
 def _rank(attempt: Path, number: int) -> psutil.Process | None:
-    for process in psutil.process_iter():
-        try:
-            if str(attempt) in " ".join(process.cmdline()) and process.environ().get("RANK") == str(number):
+    for process in running(str(attempt)):
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get("RANK") == str(number):
                 return process
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
     return None
 
 

@@ -25,6 +25,7 @@ from seedbed.flows.usecases.notices import Notice, Notices
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 from tests.faces.servers import Server, serving
 from tests.flows.made_up import made_up
+from tests.processes import running
 
 PATIENCE = 120.0
 
@@ -133,8 +134,7 @@ def test_who_has_images_grouped_is_told_once_and_in_plain_words(platform: Platfo
 
 
 def _desks_of(server: Server) -> list[psutil.Process]:
-    children = psutil.Process(server.process.pid).children()
-    return [child for child in children if any("desks.process" in part for part in child.cmdline())]
+    return running("desks.process", among=psutil.Process(server.process.pid).children())
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from seedbed.base.settings import Settings
 from seedbed.flows.platform import Platform
 from seedbed.flows.usecases.labelling import Order
 from tests.flows.made_up import MadeUp, made_up
+from tests.processes import running
 
 PATIENCE = 30.0
 
@@ -49,7 +50,7 @@ def kept(platform: Platform) -> KeptProjects:
 def desks() -> list[int]:
     """The desks that this process has started."""
     children = psutil.Process().children(recursive=True)
-    return [child.pid for child in children if any("desks.process" in part for part in child.cmdline())]
+    return [desk.pid for desk in running("desks.process", among=children)]
 
 
 def eventually(ask: Callable[[], Order], by: str) -> Order:

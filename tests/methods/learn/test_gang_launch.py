@@ -1,5 +1,6 @@
 """Launches of two real ranks: they stop at one step, go on from it, and say in one voice what went wrong."""
 
+import contextlib
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from seedbed.methods.learn.launch import _file_of, train_on_ranks
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.trainer import train
 from tests.methods.learn.conftest import Task
+from tests.processes import running
 
 
 class Watched(FolderRun):
@@ -49,12 +51,10 @@ def weights(root: Path) -> bytes:
 def rank_processes(root: Path) -> dict[int, psutil.Process]:
     """The ranks of a launch, by number."""
     found = {}
-    for process in psutil.process_iter():
-        try:
-            if str(root) in " ".join(process.cmdline()) and "RANK" in (environment := process.environ()):
+    for process in running(str(root)):
+        with contextlib.suppress(psutil.Error):
+            if "RANK" in (environment := process.environ()):
                 found[int(environment["RANK"])] = process
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
     return found
 
 
