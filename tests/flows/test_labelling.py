@@ -16,6 +16,7 @@ from seedbed.assets.projects.labels import LabelEvent, Mark
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.base.clock import ManualClock
 from seedbed.base.errors import Conflict, Forbidden, NotFound
+from seedbed.base.ids import new_id
 from seedbed.base.settings import Settings
 from seedbed.flows.platform import Platform
 from seedbed.flows.usecases.labelling import Order
@@ -207,6 +208,42 @@ def test_similar_images_doubts_and_gains_are_found(labelled: MadeUp) -> None:
         assert gain.sentence == f"About {gain.labels} more labels would help {gain.label}."
 
 
+def test_slips_are_offered_until_somebody_looks_again_or_changes_them(fields: MadeUp, platform: Platform) -> None:
+    fields.label(*range(30))
+    fields.say(9, "healthy")
+    fields.say(22, "rust")
+    slips = platform.labelling.slips("fields", by=SOLO)
+    assert {one.index for one in slips} == {9, 22} and slips == platform.labelling.mistakes("fields", by=SOLO)
+    platform.projects.label_row("fields", 9, "healthy", by=SOLO)  # it is what was said
+    assert [one.index for one in platform.labelling.slips("fields", by=SOLO)] == [22]
+    assert {one.index for one in platform.labelling.mistakes("fields", by=SOLO)} == {9, 22}
+    platform.projects.label_row("fields", 22, "mildew", data=fields.project.data, by=SOLO)
+    assert platform.labelling.slips("fields", by=SOLO) == []
+    assert platform.projects.labels("fields", by=SOLO)[fields.ids[22]].label == "mildew"
+
+
+def test_where_most_labels_look_wrong_none_is_called_a_slip(fields: MadeUp, platform: Platform) -> None:
+    fields.label(*range(12))
+    for row in range(0, 12, 2):
+        fields.say(row, fields.truth(row + 1))
+    found = platform.labelling.mistakes("fields", by=SOLO)
+    assert len(found) > 4 and platform.labelling.slips("fields", by=SOLO) == []
+
+
+def test_a_label_that_was_given_twice_in_a_row_is_meant(platform: Platform) -> None:
+    platform.projects.create("Leaves", classes=["rust", "blight"], by=SOLO)
+
+    def meant(image: str, *labels: str) -> bool:
+        events = [LabelEvent(new_id(), image, label, "") for label in labels]
+        platform.projects.add_labels("Leaves", events, by=SOLO)
+        return platform.projects.is_meant("Leaves", image, by=SOLO)
+
+    assert meant("kept.jpg", "rust", "rust")
+    assert not meant("once.jpg", "rust") and not meant("changed.jpg", "rust", "blight")
+    assert not meant("kept-then-changed.jpg", "rust", "rust", "blight")
+    assert not meant("taken-back.jpg", "rust", "", "rust") and not meant("never.jpg", "", "")
+
+
 def test_a_desk_that_is_killed_is_not_missed(labelled: MadeUp) -> None:
     ask = labelled.platform.labelling.suggestions
     before = ask("labelled", [37, 38], by=SOLO)
@@ -255,6 +292,8 @@ def test_who_may_only_look_cannot_ask_and_a_stranger_sees_nothing(fields: MadeUp
         lambda: platform.labelling.similar(project, 0, by=viewer),
         lambda: platform.labelling.gains(project, by=viewer),
         lambda: platform.labelling.mistakes(project, by=viewer),
+        lambda: platform.labelling.slips(project, by=viewer),
+        lambda: platform.projects.label_row(project, 0, "rust", by=viewer),
         lambda: platform.labelling.here(project, 0, by=viewer),
         lambda: platform.labelling.predict(project, {}, by=viewer),
         lambda: platform.labelling.group(project, by=viewer),

@@ -42,6 +42,7 @@ from seedbed.flows.usecases.projects import Projects
 from seedbed.flows.usecases.trainings import Trainings
 from seedbed.flows.usecases.uploads import Uploads
 from seedbed.flows.usecases.users import Users
+from seedbed.flows.usecases.ways import Ways
 from seedbed.runtime.desks.desks import Desks
 from seedbed.runtime.executors.local import LocalExecutor
 from seedbed.runtime.jobs.collector import Collector
@@ -124,6 +125,7 @@ class Platform:
             acting=self.users.acting_for,
             pixel_limit=pixels,
         )
+        self.ways = Ways(self.bundles, self.jobs, self.labelling, self.trainings, self.outcomes)
         self.backup = Backup(self.store, self.audit)
 
     @classmethod

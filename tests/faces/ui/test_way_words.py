@@ -8,56 +8,47 @@ import pytest
 from seedbed.assets.projects.classes import Class
 from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.settings import ProjectSettings
-from seedbed.assets.store.bundle import Array, ArrayType, Bundle, Lineage
+from seedbed.assets.store.bundle import Array, ArrayType, Bundle
 from seedbed.faces.ui.news import news_of
-from seedbed.faces.ui.way import Standing, answer, coming_of, grouping_in_words, images_in_words, labels_in_words
+from seedbed.faces.ui.way import answer, grouping_in_words, images_in_words, labels_in_words
 from seedbed.flows.usecases.grouping import Alike
 from seedbed.flows.usecases.outcomes import Called, Outcome, confused, least_certain
 from seedbed.flows.usecases.trainings import Training
+from seedbed.flows.usecases.ways import Way
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
+from tests.flows.records import bundle, job
 
 NONE = Training("none", "Nothing has been trained yet.")
 
 
-def bundle(kind: str, created: float = 0.0, **values: Any) -> Bundle:
-    arrays = {name: Array(ArrayType.INT, items) for name, items in values.items()}
-    return Bundle("u", "leaves", kind, "", created, {}, arrays, Lineage(), False, "", "")
-
-
-def job(state: State, *, step: str = "ingest", submitted: float = 10.0, **more: Any) -> Job:
-    numbers: dict[str, Any] = dict.fromkeys(("position", "fence", "preemptions", "failures", "not_before"), 0)
-    numbers |= dict.fromkeys(("started", "ended"), 0.0) | {"step_now": 0, "step_total": 0, "submitted": submitted}
-    words = dict.fromkeys(("id", "name", "flow", "reason", "wish", "doing", "key", "checkpoint"), "")
-    return Job(**{**numbers, **words, "spec": JobSpec(step), "state": state, "outputs": {}, **more})
-
-
-def standing(counts: Mapping[str, int] | None = None, **more: Any) -> Standing:
+def way(counts: Mapping[str, int] | None = None, **more: Any) -> Way:
     counts = counts or {}
     known: dict[str, Any] = {
         "project": Project("p", "Leaves", 0.0, "solo", "u", settings=ProjectSettings(goal=5)),
         "classes": [Class(name, place, "", "", None, name == "other") for place, name in enumerate(counts)],
         "counts": counts,
-        "data": bundle("data-set", images=tuple(range(40)), findings=(2,)),
+        "images": 40,
+        "data": bundle("data-set", findings=(2,)),
         "coming": None,
         "alike": Alike("ready"),
         "training": NONE,
         "outcome": None,
         "jobs": [],
     }
-    return Standing(**{**known, **more})
+    return Way(**{**known, **more})
 
 
 def test_the_first_sentence_is_what_to_do_next() -> None:
-    assert answer(standing(data=None)).startswith("It begins with the images")
-    assert answer(standing(data=None, coming=job(State.RUNNING))).startswith("The images are being checked")
-    assert answer(standing({"a": 0, "b": 0})) == "The images are in. Now say of a few of them what they show."
+    assert answer(way(data=None)).startswith("It begins with the images")
+    assert answer(way(data=None, coming=job(State.RUNNING))).startswith("The images are being checked")
+    assert answer(way({"a": 0, "b": 0})) == "The images are in. Now say of a few of them what they show."
     running = Training("running", "It is learning; about 6 minutes left.")
-    assert answer(standing({"a": 5, "b": 5}, training=running)) == running.sentence
+    assert answer(way({"a": 5, "b": 5}, training=running)) == running.sentence
     report = bundle("report")
     tested = Outcome(bundle("model"), Bundle(**{**vars(report), "arrays": {"accuracy": _share(0.915)}}), None, None, "")
-    assert answer(standing({"a": 5, "b": 5}, outcome=tested)).startswith("It names 91.5 % of the images")
+    assert answer(way({"a": 5, "b": 5}, outcome=tested)).startswith("It names 91.5 % of the images")
 
 
 def _share(value: float) -> Array:
@@ -74,29 +65,21 @@ def _share(value: float) -> Array:
     ],
 )
 def test_what_is_missing_is_counted_class_by_class(counts: dict[str, int], words: str) -> None:
-    assert labels_in_words(standing(counts)).startswith(words)
+    assert labels_in_words(way(counts)).startswith(words)
 
 
 def test_images_are_told_while_they_come_when_they_are_in_and_when_they_are_refused() -> None:
-    assert images_in_words(standing()) == "40 images are in; 2 things to look at."
+    assert images_in_words(way()) == "40 images are in; 2 things to look at."
     coming = job(State.RUNNING, step_now=120, step_total=400)
-    assert images_in_words(standing(coming=coming)) == "They are being read and checked: 120 of 400 so far."
+    assert images_in_words(way(coming=coming)) == "They are being read and checked: 120 of 400 so far."
     refused = job(State.FAILED, reason="This is no archive")
-    assert images_in_words(standing(coming=refused)) == "They could not be brought in. This is no archive."
-
-
-def test_a_refusal_counts_until_images_came_after_it() -> None:
-    older, newer = bundle("data-set", created=5.0), bundle("data-set", created=15.0)
-    failed = job(State.FAILED, submitted=10.0)
-    assert coming_of([failed], older) is failed and coming_of([failed], newer) is None
-    assert coming_of([job(State.DONE), failed], older) is None  # the newest counts
-    assert coming_of([job(State.RUNNING, step="train")], None) is None
+    assert images_in_words(way(coming=refused)) == "They could not be brought in. This is no archive."
 
 
 def test_grouping_says_nothing_where_there_is_nothing_to_say() -> None:
-    assert grouping_in_words(standing(alike=Alike("none"))) == ""
-    assert "switched off" in grouping_in_words(standing(alike=Alike("off")))
-    assert "You can label meanwhile" in grouping_in_words(standing(alike=Alike("waiting")))
+    assert grouping_in_words(way(alike=Alike("none"))) == ""
+    assert "switched off" in grouping_in_words(way(alike=Alike("off")))
+    assert "You can label meanwhile" in grouping_in_words(way(alike=Alike("waiting")))
 
 
 def test_of_a_projects_work_only_what_matters_to_its_expert_is_told() -> None:

@@ -1,49 +1,31 @@
 """Training that begins by itself, in the projects that want it, once their labels are enough."""
 
-import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from seedbed.assets.access.roles import Identity
 from seedbed.assets.projects.classes import Class
 from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.events import Events
-from seedbed.base.errors import DiskFull, NotFound, SeedbedError, Unavailable
+from seedbed.flows.usecases.followers import Acting, ProjectNews
 from seedbed.flows.usecases.trainings import Trainings
 
 _CONSUMER = "training by itself"
 _WAKES = ("label.added", "project.", "job.done", "job.failed", "job.cancelled")
 _MORE, _LEAST_MORE = 1.25, 10  # labels after which it is worth training again
-_log = logging.getLogger(__name__)
-
-Acting = Callable[[Project], Identity | None]  # in whose name a project's training begins
 
 
 class ByItself:
     """A follower of events. What it begins twice is refused the second time: one training of a project at a time."""
 
     def __init__(self, events: Events, projects: KeptProjects, trainings: Trainings, acting: Acting) -> None:
-        self._events = events
+        self._news = ProjectNews(events, projects, _CONSUMER, _WAKES)
         self._projects = projects
         self._trainings = trainings
         self._acting = acting
 
     def follow(self) -> int:
         """Look at every project of which there is news; how many trainings began."""
-        events = self._events.after(self._events.cursor(_CONSUMER), kinds=_WAKES)
-        begun = 0
-        for project in dict.fromkeys(event.project for event in events if event.project):
-            try:
-                begun += self._consider(self._projects.get(project))
-            except NotFound:
-                continue  # the project is gone
-            except (DiskFull, Unavailable):
-                raise  # that passes: the events stay before the cursor
-            except SeedbedError as error:
-                _log.warning("No training of project %s began by itself: %s", project, error)
-        if events:
-            self._events.advance(_CONSUMER, events[-1].number)
-        return begun
+        return self._news.each(self._consider, refused="No training began by itself")
 
     def _consider(self, project: Project) -> bool:
         if not project.settings.train_by_itself or not project.data:

@@ -2,9 +2,13 @@
 
 import contextlib
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
+from seedbed.assets.access.roles import Identity
 from seedbed.assets.projects.labels import LabelEvent, Source
+from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Events
@@ -22,6 +26,8 @@ _CONSUMER = "projects"
 _CLEANER = "cleaner"
 _log = logging.getLogger(__name__)
 
+Acting = Callable[[Project], Identity | None]  # in whose name a project's work begins
+
 
 class Follower(Protocol):
     """Follows the events from its own cursor; called by one thread at a time."""
@@ -29,6 +35,33 @@ class Follower(Protocol):
     def follow(self) -> int:
         """Deal with everything new; how much that was."""
         ...
+
+
+@dataclass(frozen=True)
+class ProjectNews:
+    """The projects of which there is news of some kinds since its consumer looked last."""
+
+    events: Events
+    projects: KeptProjects
+    consumer: str
+    kinds: tuple[str, ...]
+
+    def each(self, begin: Callable[[Project], bool], *, refused: str) -> int:
+        """Have each of them looked at once; how often work began. `refused` is the warning where it may not begin."""
+        events = self.events.after(self.events.cursor(self.consumer), kinds=self.kinds)
+        begun = 0
+        for project in dict.fromkeys(event.project for event in events if event.project):
+            try:
+                begun += begin(self.projects.get(project))
+            except NotFound:
+                continue  # the project is gone
+            except (DiskFull, Unavailable):
+                raise  # that passes: the events stay before the cursor
+            except SeedbedError as error:
+                _log.warning("%s (project %s): %s", refused, project, error)
+        if events:
+            self.events.advance(self.consumer, events[-1].number)
+        return begun
 
 
 class ProjectFollower:

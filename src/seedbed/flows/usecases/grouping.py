@@ -1,6 +1,5 @@
 """Alike images of a project: looked at and grouped in the background, and what there is of it."""
 
-import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +14,14 @@ from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Events
 from seedbed.assets.store.store import Store
-from seedbed.base.errors import Conflict, DiskFull, InvalidInput, NotFound, SeedbedError, Unavailable
+from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.ids import new_id
 from seedbed.base.names import in_a_name
 from seedbed.flows.gallery import Galleries
 from seedbed.flows.kinds.embeddings import GROUPS_FILE, ROWS_FILE, TUNED_FILE, TYPICALITY_FILE
 from seedbed.flows.steps.embed import SIZE
 from seedbed.flows.training import UNSET, with_a_gpu
+from seedbed.flows.usecases.followers import Acting, ProjectNews
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.runtime.executors.protocol import Node
 from seedbed.runtime.jobs.queue import Queue
@@ -30,13 +30,11 @@ from seedbed.runtime.jobs.spec import JobClass, JobSpec, output_of_job
 from seedbed.runtime.jobs.states import State
 
 Stage = Literal["off", "none", "waiting", "running", "ready", "failed"]
-Acting = Callable[[Project], Identity | None]  # in whose name a project's work begins
 _PARTS = {"decode": 0.15, "embed": 0.8, "group": 0.05}  # of the time that it takes
 _PER_CLASS = 4  # groups: the images of one class do not all look alike
 _FEWEST = 10  # images per group, roughly
 _FLOWS = uuid.UUID("6f0f5f0c-6f5e-5a4e-9a9e-5d1f0a3c7b21")  # names of flows and jobs derive from it
 _CONSUMER = "grouping"
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -205,28 +203,16 @@ class Grouper:
     """A follower of events: groups the images of projects that have new ones, unless they do not want it."""
 
     def __init__(self, events: Events, projects: KeptProjects, groupings: Groupings, acting: Acting) -> None:
-        self._events = events
-        self._projects = projects
+        self._news = ProjectNews(events, projects, _CONSUMER, ("project.",))
         self._groupings = groupings
         self._acting = acting
 
     def follow(self) -> int:
         """Look at every project of which there is news; how many groupings began."""
-        events = self._events.after(self._events.cursor(_CONSUMER), kinds=("project.",))
-        begun = 0
-        for name in dict.fromkeys(event.project for event in events):
-            try:
-                project = self._projects.get(name)
-                begun += bool(self._groupings.ensure(project, self._acting(project)))
-            except NotFound:
-                continue  # the project is gone
-            except (DiskFull, Unavailable):
-                raise  # that passes: the events stay before the cursor
-            except SeedbedError as error:
-                _log.warning("The images of project %s are not grouped: %s", name, error)
-        if events:
-            self._events.advance(_CONSUMER, events[-1].number)
-        return begun
+        return self._news.each(self._begin, refused="Alike images are not grouped")
+
+    def _begin(self, project: Project) -> bool:
+        return bool(self._groupings.ensure(project, self._acting(project)))
 
 
 def _named(project: Project, what: str) -> str:

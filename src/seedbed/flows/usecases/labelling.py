@@ -22,7 +22,8 @@ from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE, Download
 from seedbed.flows.packing import packed, unpacked
 from seedbed.flows.standing import Standing, Standings
 from seedbed.flows.usecases.asking import Asking, question
-from seedbed.flows.usecases.grouping import Acting, Alike, Groupings
+from seedbed.flows.usecases.followers import Acting
+from seedbed.flows.usecases.grouping import Alike, Groupings
 from seedbed.flows.usecases.presence import Person, Presence
 from seedbed.flows.usecases.projects import Projects
 from seedbed.flows.usecases.trainings import Trainings
@@ -32,6 +33,8 @@ By = Literal["worth", "groups", "random", "index", "unsure", "class"]
 _AHEAD = 200  # images that are chosen at once
 _SOON = 0.6  # seconds that an order waits for the desk before it does without
 _MOST_DROPPED = 64  # images in one prediction
+_MOST_SLIPS = 96  # of the likeliest: nobody looks at more of them at once
+_SUSPECT = 1 / 3  # of all labels: where more than that look wrong, it is the few labels that tell too little
 
 
 @dataclass(frozen=True)
@@ -268,7 +271,21 @@ class Labelling:
 
     def mistakes(self, ref: str, *, by: Identity) -> list[Doubt]:
         """Labels that are probably wrong, the surest first."""
+        return self._doubts(self._opened(ref, Role.LABELLER, by))
+
+    def slips(self, ref: str, *, by: Identity) -> list[Doubt]:
+        """The likeliest of them to review, without labels that somebody has looked at again and kept.
+
+        None where too many look wrong.
+        """
         opened = self._opened(ref, Role.LABELLER, by)
+        found = self._doubts(opened)
+        if len(found) > _SUSPECT * sum(opened.standing.counts):
+            return []
+        project, ids = opened.project.id, opened.gallery.shapes.ids
+        return [one for one in found[:_MOST_SLIPS] if not self._projects.is_meant(project, ids[one.index], by=by)]
+
+    def _doubts(self, opened: _Open) -> list[Doubt]:
         if _why_not(opened):
             return []
         answer = self._asking.slow(opened.project, question("mistakes", opened.alike, opened.standing, seed=0))

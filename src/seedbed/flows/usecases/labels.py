@@ -86,6 +86,11 @@ class ProjectLabels:
         found = [event for name in names for event in self._kept.history(project.id, name)]
         return sorted(found, key=lambda event: event.number)
 
+    def is_meant(self, ref: str, image: str, *, by: Identity) -> bool:
+        """Whether the same was said of an image twice in a row: somebody looked again and kept its label."""
+        said = [event.label for event in self.history(ref, image, by=by)][-2:]
+        return len(said) == 2 and said[0] == said[1] != ""
+
     def changes(self, ref: str, *, after: int = 0, limit: int = 10_000, data: str = "", by: Identity) -> Feed:
         """What was said after a number, with the row of each image in a data set: the project's, or another."""
         project = self._require(ref, Role.VIEWER, by)
@@ -123,6 +128,11 @@ class ProjectLabels:
             )
         ids = images.ids if images else ()
         return [replace(one.event, image=ids[one.row]) if one.row is not None else one.event for one in said]
+
+    def label_row(self, ref: str, row: int, label: str, *, data: str = "", by: Identity) -> None:
+        """Say what one image shows, by its row in a data set (the project's, or another)."""
+        said = Said(LabelEvent(new_id(), "", label, by.name), row)
+        self.add_labels(ref, self.events_of(ref, [said], data=data, by=by), by=by)
 
     def snapshot_labels(self, ref: str, *, by: Identity) -> Bundle:
         """The labels as they are now, as a labels bundle; unchanged labels give the bundle that is already there."""

@@ -30,6 +30,12 @@ class Outcome:
     download: Bundle | None
     data: str  # uuid of the data set that it learnt from; '': gone
 
+    @property
+    def right(self) -> float | None:
+        """The share of its test images that it names rightly; None: it was not tested yet."""
+        found = self.report.arrays.get("accuracy") if self.report else None
+        return float(str(found.items[0])) if found and found.items else None
+
 
 @dataclass(frozen=True)
 class Called:

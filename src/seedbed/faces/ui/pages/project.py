@@ -19,7 +19,8 @@ from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.parts.trainstep import TrainStep
 from seedbed.faces.ui.results import newest_tests, texts
 from seedbed.faces.ui.site import Visit, page
-from seedbed.faces.ui.way import Standing, answer, look
+from seedbed.faces.ui.way import answer
+from seedbed.flows.usecases.ways import Way
 from seedbed.runtime.jobs.states import State
 
 _MODELS, _REPORTS, _SHOWN_JOBS = 10, 50, 12
@@ -28,7 +29,7 @@ _MODELS, _REPORTS, _SHOWN_JOBS = 10, 50, 12
 @page("/projects/{ref}", role=Role.VIEWER)
 async def project(visit: Visit, ref: str, labels: str = "") -> None:
     """By id or name; `labels` is an upload with labels that waits for the images."""
-    first = await visit.ask(lambda *, by: look(visit.platform, ref, by=by))
+    first = await visit.ask(visit.platform.ways.of, ref)
     ui.add_head_html(theme.way_head())
     with frame(visit, first.project.name, crumbs=[("Home", "/")]) as lead:
         shown = ProjectHome(visit, first, lead.set_text, labels)
@@ -39,7 +40,7 @@ async def project(visit: Visit, ref: str, labels: str = "") -> None:
 class ProjectHome:
     """The steps, and how they follow what happens."""
 
-    def __init__(self, visit: Visit, first: Standing, tell: Callable[[str], object], labels: str) -> None:
+    def __init__(self, visit: Visit, first: Way, tell: Callable[[str], object], labels: str) -> None:
         self._visit = visit
         self._now = first
         self._tell = tell
@@ -75,8 +76,7 @@ class ProjectHome:
             await self._look()
 
     async def _look(self) -> None:
-        project = self._now.project.id
-        self._now = await self._visit.ask(lambda *, by: look(self._visit.platform, project, by=by))
+        self._now = await self._visit.ask(self._visit.platform.ways.of, self._now.project.id)
         await self._show()
 
     async def _show(self) -> None:
@@ -107,7 +107,7 @@ class ResultStep:
     def __init__(self) -> None:
         self._step = Step("Results", "results")
 
-    async def show(self, now: Standing) -> None:
+    async def show(self, now: Way) -> None:
         """How good it is, in one sentence, and the way to the rest."""
         if now.right is None:
             await self._step.show("later", "How good it is, and where it is wrong.", None, _nothing)
@@ -116,7 +116,7 @@ class ResultStep:
         known = now.outcome.model.uuid if now.outcome else ""
         await self._step.show("done", said, known, lambda: self._draw(now))
 
-    async def _draw(self, now: Standing) -> None:
+    async def _draw(self, now: Way) -> None:
         with box(classes="row"):
             link("Look at the results", path("projects", now.project.id, "results"), "button main")
             link("Label where it is unsure", path("projects", now.project.id, "label", show="unsure"), "button")
@@ -128,14 +128,14 @@ class TakeStep:
     def __init__(self) -> None:
         self._step = Step("Take away", "take-away")
 
-    async def show(self, now: Standing) -> None:
+    async def show(self, now: Way) -> None:
         """What can be had."""
         ready = bool(now.outcome and now.outcome.download)
         said = "The model and the labels are ready." if ready else "The model, to use anywhere, and your labels."
         when: When = "done" if ready else "later"
         await self._step.show(when, said, (ready, bool(now.labels)), lambda: self._draw(now, ready=ready))
 
-    async def _draw(self, now: Standing, *, ready: bool) -> None:
+    async def _draw(self, now: Way, *, ready: bool) -> None:
         if ready or now.labels:
             with box(classes="row"):
                 kind = "button main" if ready else "button"

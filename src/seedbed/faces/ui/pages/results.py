@@ -15,7 +15,6 @@ from seedbed.faces.ui import theme
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, card, empty, link, path, table, words
 from seedbed.faces.ui.layout import frame
-from seedbed.faces.ui.pages.review import doubts
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.matrix import matrix
 from seedbed.faces.ui.site import Visit, page
@@ -69,7 +68,7 @@ def _look(platform: Platform, ref: str, by: Identity) -> Results:
 async def _slips(visit: Visit, project: str, place: Element) -> None:
     """Labels that may be wrong come first; where nobody can say, nothing is said."""
     try:
-        found = len(await visit.ask(lambda *, by: doubts(visit.platform, project, by)))
+        found = len(await visit.ask(visit.platform.labelling.slips, project))
     except SeedbedError:
         return
     if found:

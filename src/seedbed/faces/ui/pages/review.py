@@ -6,11 +6,9 @@ from typing import Any
 
 from nicegui import ui
 
-from seedbed.assets.access.roles import Identity, Role
-from seedbed.assets.projects.labels import LabelEvent
+from seedbed.assets.access.roles import Role
 from seedbed.assets.projects.projects import Project
 from seedbed.base.errors import SeedbedError
-from seedbed.base.ids import new_id
 from seedbed.faces.ui import theme
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, button, card, empty, link, path, words
@@ -18,11 +16,9 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.telling import telling
-from seedbed.flows.platform import Platform
 from seedbed.flows.usecases.labelling import Doubt
 
 _MOST = 24
-_SUSPECT = 1 / 3  # of all labels: where more than that look wrong, it is the few labels that tell too little
 
 
 @page("/projects/{ref}/review", role=Role.LABELLER)
@@ -54,7 +50,7 @@ class Review:
     async def fill(self) -> None:
         """Find them."""
         try:
-            found = await self._visit.ask(lambda *, by: doubts(self._visit.platform, self._project.id, by))
+            found = await self._visit.ask(self._visit.platform.labelling.slips, self._project.id)
         except SeedbedError as error:
             self._tell(str(error))
             return
@@ -97,39 +93,11 @@ class Review:
 
     async def _say(self, place: Any, doubt: Doubt, label: str) -> None:
         with telling():
-            await self._visit.ask(lambda *, by: _label(self._visit.platform, self._project, doubt.index, label, by))
+            label_row, project = self._visit.platform.projects.label_row, self._project
+            await self._visit.ask(label_row, project.id, doubt.index, label, data=project.data)
             place.classes("settled")
             place.clear()
             with place, box(classes="body"):
                 words(f"It is {label}.", "b")
             self._left -= 1
             self._count()
-
-
-def doubts(platform: Platform, project: str, by: Identity) -> list[Doubt]:
-    """The likely slips, without those that somebody has looked at again and kept."""
-    found = platform.labelling.mistakes(project, by=by)
-    labels = sum(platform.projects.counts(project, by=by).values())
-    if not found or len(found) > _SUSPECT * labels:
-        return []
-    data = platform.projects.get(project, by=by).data
-    kept = confirmed(platform, project, by)
-    images = {one.index: platform.data.records(data, offset=one.index, limit=1, by=by)[0] for one in found[: 4 * _MOST]}
-    return [one for one in found[: 4 * _MOST] if not {images[one.index]["id"], images[one.index]["file"]} & kept]
-
-
-def confirmed(platform: Platform, project: str, by: Identity) -> set[str]:
-    """Images of which the same was said twice in a row: somebody looked again and meant it."""
-    last: dict[str, str] = {}
-    twice: set[str] = set()
-    for event in platform.projects.history(project, by=by):
-        (twice.add if event.label and last.get(event.image) == event.label else twice.discard)(event.image)
-        last[event.image] = event.label
-    return twice
-
-
-def _label(platform: Platform, project: Project, index: int, label: str, by: Identity) -> None:
-    (record,) = platform.data.records(project.data, offset=index, limit=1, by=by)
-    known = platform.projects.labels(project.id, by=by)
-    image = record["file"] if record["file"] in known else record["id"]
-    platform.projects.add_labels(project.id, [LabelEvent(new_id(), image, label, "")], by=by)

@@ -14,7 +14,8 @@ from seedbed.faces.ui.parts.dropzone import IMAGES, Uploaded, dropzone
 from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.site import Visit
 from seedbed.faces.ui.telling import telling
-from seedbed.faces.ui.way import Standing, grouping_in_words, images_in_words
+from seedbed.faces.ui.way import grouping_in_words, images_in_words
+from seedbed.flows.usecases.ways import Way
 
 _SHELF, _OFFENDERS = 12, 24
 
@@ -29,7 +30,7 @@ class ImageStep:
         self._bar: Progress | None = None
         self._groups: Progress | None = None
 
-    async def show(self, now: Standing) -> None:
+    async def show(self, now: Way) -> None:
         """Bring it up to date; bars move in place, so that an upload on its way is not drawn over."""
         coming = now.coming is not None and not now.coming.state.ended
         when: When = "done" if now.data is not None and not now.coming else "now"
@@ -45,7 +46,7 @@ class ImageStep:
             if going:
                 self._groups.move(now.alike.done or None)
 
-    async def _draw(self, now: Standing, *, coming: bool) -> None:
+    async def _draw(self, now: Way, *, coming: bool) -> None:
         self._bar = Progress(None, "Checking the images") if coming else None
         self._groups = None
         if now.data is not None:
@@ -69,7 +70,7 @@ class ImageStep:
                     words(one["sentence"], "summary")
                     _offenders(uuid, one, rows)
 
-    def _more(self, now: Standing) -> None:
+    def _more(self, now: Way) -> None:
         text = "Drag more images here to add them." if now.data else "Drag a folder of images here, or an archive."
         place = dropzone(text, self._heard, accept=IMAGES, project=self._project, id="more-images")
         if now.data:

@@ -11,8 +11,9 @@ from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.results import texts
 from seedbed.faces.ui.site import Visit
 from seedbed.faces.ui.telling import say_so, telling
-from seedbed.faces.ui.way import Standing, labels_in_words
+from seedbed.faces.ui.way import labels_in_words
 from seedbed.flows.platform import Platform
+from seedbed.flows.usecases.ways import Way
 
 
 class LabelStep:
@@ -25,7 +26,7 @@ class LabelStep:
         self._step = Step("Labels", "labels-step")
         self._counted: object = None
 
-    async def show(self, now: Standing) -> None:
+    async def show(self, now: Way) -> None:
         """Bring it up to date."""
         if now.data is None:
             await self._step.show("later", "As soon as the images are in.", None, self._nothing)
@@ -49,7 +50,7 @@ class LabelStep:
         if self._waiting:
             words("Your list of labels waits for them.", "p", "soft")
 
-    async def _draw(self, now: Standing) -> None:
+    async def _draw(self, now: Way) -> None:
         self._tally = box(classes="stack")
         may = self._visit.by.may(Role.TRAINER, self._project)
         if may and not now.labels and now.data and texts(now.data, "classes"):
@@ -90,7 +91,7 @@ class LabelStep:
             say_so(f"{say.plural(count, 'label was', 'labels were')} brought in.")
 
 
-def _when(now: Standing) -> When:
+def _when(now: Way) -> When:
     if now.training.open:
         return ""
     return "now" if not now.labels or (now.missing and now.outcome is None) else "done"
@@ -108,7 +109,7 @@ def _take(platform: Platform, project: str, upload: str, by: Identity) -> int:
     return count
 
 
-def tally(now: Standing) -> None:
+def tally(now: Way) -> None:
     """A bar per class in its colour, full when it has its number."""
     goal = now.project.settings.goal
     if not now.classes:

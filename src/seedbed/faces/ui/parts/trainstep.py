@@ -11,8 +11,8 @@ from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.parts.trainform import Task, TrainForm
 from seedbed.faces.ui.site import Visit
 from seedbed.faces.ui.telling import telling
-from seedbed.faces.ui.way import Standing
 from seedbed.flows.usecases.trainings import Training
+from seedbed.flows.usecases.ways import Way
 
 Refresh = Callable[[], Awaitable[None]]
 
@@ -28,7 +28,7 @@ class TrainStep:
         self._bar: Progress | None = None
         self._curves: Curves | None = None
 
-    async def show(self, now: Standing) -> None:
+    async def show(self, now: Way) -> None:
         """Bring it up to date; the bar and the curves move in place."""
         training = now.training
         known = (training.stage, now.labels, bool(now.gaps), now.project.settings.train_by_itself, bool(now.data))
@@ -39,7 +39,7 @@ class TrainStep:
             metrics = await self._visit.shared(self._visit.platform.jobs.metrics, training.jobs["train"].id)
             self._curves.show(of_one(metrics))
 
-    async def _draw(self, now: Standing) -> None:
+    async def _draw(self, now: Way) -> None:
         training = now.training
         self._bar = Progress(training.share, "Training") if training.open else None
         self._curves = None
@@ -73,7 +73,7 @@ class TrainStep:
                 words("Keep it", "button", "button", type="button", data_closes="", autofocus="")
                 button("End the training", lambda: self._do(trainings.end), "danger full", data_closes="")
 
-    def _by_itself(self, now: Standing) -> None:
+    def _by_itself(self, now: Way) -> None:
         wanted = now.project.settings.train_by_itself
         made = ui.checkbox("Train by itself, once every class has its labels and whenever a quarter more are there")
         made.set_value(wanted)
@@ -92,7 +92,7 @@ class TrainStep:
             await self._refresh()
 
 
-def _when(now: Standing) -> When:
+def _when(now: Way) -> When:
     if now.training.open or now.training.stage == "failed":
         return "now"
     if now.training.stage == "done" or now.outcome:
@@ -100,7 +100,7 @@ def _when(now: Standing) -> When:
     return "later" if now.gaps or not now.labels else "" if now.missing else "now"
 
 
-def _said(now: Standing) -> str:
+def _said(now: Way) -> str:
     if now.training.stage not in ("none", "done"):
         return now.training.sentence
     if now.training.stage == "done":
