@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seedbed.base.text import is_plain, made_plain, problems_of_text
+from seedbed.base.text import decoded, is_plain, made_plain, problems_of_text
 
 
 @pytest.mark.parametrize("text", ["a\x00", "a\nb", "\ud800", "\x7f"])
@@ -28,3 +28,13 @@ def test_everything_wrong_with_a_text_is_said() -> None:
     assert len(problems_of_text("The name", " a\x00" * 10, longest=5)) == 3
     assert problems_of_text("The name", "", longest=5) == ["The name is empty."]
     assert problems_of_text("The name", "", longest=5, may_be_empty=True) == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+def test_a_text_file_is_read_whichever_way_a_spreadsheet_saved_it(encoding: str) -> None:
+    assert decoded("Blätter, 20 €".encode(encoding)) == "Blätter, 20 €"
+
+
+@given(st.binary())
+def test_any_bytes_can_be_read_as_text(data: bytes) -> None:
+    assert isinstance(decoded(data), str)

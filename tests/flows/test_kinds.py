@@ -75,8 +75,8 @@ def test_a_labels_file_with_mistakes_is_refused_with_all_of_them(tmp_path: Path)
     with pytest.raises(InvalidInput) as caught:
         read_labels(path)
     assert len(caught.value.problems) == 3
-    path.write_text("name;label\n")
-    with pytest.raises(InvalidInput, match="needs file and class"):
+    path.write_text("plot;place\n")
+    with pytest.raises(InvalidInput, match="no column image or file and none class or label; it has plot, place"):
         read_labels(path)
 
 
@@ -121,7 +121,7 @@ def test_a_labels_file_that_is_not_there_is_told_plainly(tmp_path: Path) -> None
         read_labels(tmp_path / "missing.csv")
     assert caught.value.message == "There is no file missing.csv."
     (tmp_path / "odd.csv").write_bytes(b"\xff\xfe\x00")
-    for path, words in ((tmp_path / "odd.csv", "are no text"), (tmp_path, "cannot be read: Is a directory")):
+    for path, words in ((tmp_path / "odd.csv", "is no text"), (tmp_path, "cannot be read: Is a directory")):
         with pytest.raises(InvalidInput, match=words):
             read_labels(path)
 

@@ -34,6 +34,14 @@ def readable(name: str) -> str:
     return name
 
 
+def decoded(data: bytes) -> str:
+    """A text file's bytes as text: UTF-8, with or without its mark, or else what spreadsheets on Windows write."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
 def made_plain(text: str, *, longest: int) -> str:
     """The text as it can be kept: what cannot be is replaced by a mark, what is too long is cut."""
     return _NOT_PLAIN.sub("\ufffd", text[:longest])

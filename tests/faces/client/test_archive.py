@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.assets.data import sources
 from seedbed.base.errors import InvalidInput, Unsafe
-from seedbed.faces.client.archive import FILE_COLUMNS, TarStream, list_and_images
+from seedbed.faces.client.archive import TarStream, list_and_images
 
 
 def read_all(stream: TarStream) -> bytes:
@@ -73,9 +72,5 @@ def test_a_list_that_names_files_outside_its_folder_is_refused(tmp_path: Path, n
 
 def test_a_list_without_a_column_of_files_says_so(tmp_path: Path) -> None:
     (tmp_path / "list.csv").write_text("class,plot\nrust,1\n")
-    with pytest.raises(InvalidInput, match="no column that names the files"):
+    with pytest.raises(InvalidInput, match="no column file or path; it has class, plot"):
         list_and_images(tmp_path / "list.csv")
-
-
-def test_the_client_looks_for_the_same_columns_as_the_server() -> None:
-    assert FILE_COLUMNS == sources._FILE_COLUMNS

@@ -5,8 +5,6 @@ columns that its place or the manifest gives it.
 """
 
 import contextlib
-import csv
-import io
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +15,7 @@ from seedbed.assets.data.archives import is_archive, unpack
 from seedbed.assets.data.limits import Limits
 from seedbed.base.errors import InvalidInput, NotFound, Unsafe
 from seedbed.base.files import inside
+from seedbed.base.tables import CLASS_COLUMNS, FILE_COLUMNS, FILES_HINT, Sheet
 from seedbed.base.text import readable
 
 MANIFEST = "manifest.csv"
@@ -32,8 +31,6 @@ _SPLITS = {
     **dict.fromkeys(("test", "testing"), "test"),
     **dict.fromkeys(("val", "valid", "validation"), "validation"),
 }
-_FILE_COLUMNS = ("file", "path", "filename", "file_name", "image", "name")
-_CLASS_COLUMNS = ("class", "label", "category", "species")
 _IGNORED = {"thumbs.db", "desktop.ini", "__macosx"}
 
 
@@ -186,35 +183,25 @@ def _placed(name: str, path: Path) -> Item:
 
 def _read_manifest(table: Path) -> Source:
     """Images named by a CSV: a file column, then class and split where there are any, and the rest kept as it is."""
-    text = _text_of(table)
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
-    columns = {name.strip().lower(): name for name in reader.fieldnames or () if name}
-    file_column = next((columns[name] for name in _FILE_COLUMNS if name in columns), None)
-    if file_column is None:
-        raise InvalidInput(
-            f"{table.name} has no column that names the files.",
-            hint=f"Call it 'file'. Its columns are: {', '.join(columns) or 'none'}.",
-        )
-    class_column = next((columns[name] for name in _CLASS_COLUMNS if name in columns), "")
-    split_column = columns.get("split", "")
-    rest = [name for name in columns.values() if name not in (file_column, class_column, split_column)]
+    sheet = Sheet(table.read_bytes(), table.name)
+    [file_column] = sheet.need(FILE_COLUMNS, hint=FILES_HINT)
+    class_column, split_column = sheet.find(CLASS_COLUMNS), sheet.find(["split"])
+    rest = [name for name in sheet.columns.values() if name not in (file_column, class_column, split_column)]
     items: dict[str, Item] = {}
     missing, outside = [], []
-    for row in reader:
-        name = (row[file_column] or "").strip().replace("\\", "/")
+    for row in sheet.rows():
+        name = row[file_column].replace("\\", "/")
         try:
             path = inside(table.parent, name)
         except (Unsafe, ValueError):
             outside.append(name)
             continue
         if not name or not path.is_file():
-            missing.append(name or f"(line {reader.line_num}: no file)")
+            missing.append(name or f"(line {row.line}: no file)")
             continue
-        split = (row.get(split_column) or "").strip().lower() if split_column else ""
-        extra = {column.strip(): (row[column] or "").strip() for column in rest}
-        klass = (row[class_column] or "").strip() if class_column else ""
-        items.setdefault(name, Item(name, path, klass, _SPLITS.get(split, ""), extra))
+        extra = {column.strip(): row[column] for column in rest}
+        split = _SPLITS.get(row[split_column].lower(), "")
+        items.setdefault(name, Item(name, path, row[class_column], split, extra))
     if outside:
         raise Unsafe(
             f"{table.name} names {len(outside)} files outside its own folder.",
@@ -222,11 +209,3 @@ def _read_manifest(table: Path) -> Source:
             problems=[f"'{name}'" for name in outside[:20]],
         )
     return Source(tuple(items[name] for name in sorted(items)), missing=tuple(missing))
-
-
-def _text_of(table: Path) -> str:
-    data = table.read_bytes()
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")  # what spreadsheets write

@@ -1,7 +1,5 @@
 """Files as a tar archive that is made while it is sent: nothing is written to disk, nothing is held in memory."""
 
-import csv
-import io
 import os
 import tarfile
 import threading
@@ -10,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from seedbed.base.errors import InvalidInput, Unsafe
 from seedbed.base.files import inside
+from seedbed.base.tables import FILE_COLUMNS, FILES_HINT, Sheet
 
-FILE_COLUMNS = ("file", "path", "filename", "file_name", "image", "name")  # as the server looks for them
 _MANIFEST = "manifest.csv"
 _FEW = 20  # problems that are named
 
@@ -91,18 +89,6 @@ def list_and_images(table: Path) -> TarStream:
 
 
 def _named(table: Path) -> list[str]:
-    data = table.read_bytes()
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("cp1252", errors="replace")  # what spreadsheets write
-    reader = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=text.partition("\n")[0].count))
-    columns = {name.strip().lower(): name for name in reader.fieldnames or () if name}
-    column = next((columns[name] for name in FILE_COLUMNS if name in columns), None)
-    if column is None:
-        raise InvalidInput(
-            f"{table.name} has no column that names the files.",
-            hint=f"Call it 'file'. Its columns are: {', '.join(columns) or 'none'}.",
-        )
-    names = [(row[column] or "").strip().replace("\\", "/") for row in reader]
-    return [name for name in names if name]
+    sheet = Sheet(table.read_bytes(), table.name)
+    [column] = sheet.need(FILE_COLUMNS, hint=FILES_HINT)
+    return [name for row in sheet.rows() if (name := row[column].replace("\\", "/"))]

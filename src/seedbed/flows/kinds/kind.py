@@ -1,7 +1,5 @@
 """What every kind has: a folder, values, and how a bundle is read from it and drafted of it."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
@@ -115,13 +113,6 @@ class Kind:
 
 def _type_of(items: Sequence[Scalar]) -> ArrayType:
     return _TYPES[type(items[0])] if items else ArrayType.STR
-
-
-def csv_text(rows: Sequence[Sequence[object]]) -> str:
-    """Rows as CSV."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def put(path: Path, text: str) -> None:

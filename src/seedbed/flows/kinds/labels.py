@@ -1,13 +1,12 @@
 """Kinds around labels, and those for any files."""
 
-import csv
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
 from seedbed.base.errors import InvalidInput, NotFound
-from seedbed.flows.kinds.kind import Kind, csv_text, put
+from seedbed.base.tables import CLASS_COLUMNS, IMAGE_COLUMNS, TABLE_HINT, Sheet, csv_text
+from seedbed.flows.kinds.kind import Kind, put
 
 
 class Files(Kind):
@@ -54,16 +53,6 @@ class Labels(Kind):
         return tuple(str(item) for item in self.values["classes"])
 
 
-def _text(data: bytes, name: str) -> str:
-    """UTF-8, or what spreadsheets on Windows write."""
-    if b"\0" in data:
-        raise InvalidInput(f"The labels in {name} are no text.", hint="Save it as CSV in UTF-8.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
-
-
 def read_labels(path: Path) -> dict[str, str]:
     """Image to class from a table with the columns image (or file) and class (or label); every mistake at once.
 
@@ -75,25 +64,16 @@ def read_labels(path: Path) -> dict[str, str]:
         raise NotFound(f"There is no file {path.name}.", hint="Name a CSV with the columns file and class.") from None
     except OSError as error:
         raise InvalidInput(f"The labels in {path.name} cannot be read: {error.strerror or error}.") from None
-    text = _text(data, path.name)
-    separator = max(",;\t", key=text.partition("\n")[0].count)
-    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
-    columns = {name.strip().lower(): name for name in table.fieldnames or () if name}
-    key = columns.get("image") or columns.get("file")
-    value = columns.get("class") or columns.get("label")
-    if not key or not value:
-        raise InvalidInput(
-            f"{path.name} has the columns {', '.join(columns) or '(none)'}; a labels file needs file and class.",
-            hint="Begin it with the line: file,class",
-        )
+    sheet = Sheet(data, path.name)
+    image, klass = sheet.need(IMAGE_COLUMNS, CLASS_COLUMNS, hint=TABLE_HINT)
     rows: dict[str, str] = {}
     problems = []
-    for number, row in enumerate(table, 2):
-        image, klass = (row[key] or "").strip(), (row[value] or "").strip()
-        if not image or not klass:
-            problems.append(f"line {number} has no {value if image else key}.")
-        elif rows.setdefault(image, klass) != klass:
-            problems.append(f"line {number} calls '{image}' {klass}, but it was {rows[image]} before.")
+    for row in sheet.rows():
+        key, said = row[image], row[klass]
+        if not key or not said:
+            problems.append(f"line {row.line} has no {klass if key else image}.")
+        elif rows.setdefault(key, said) != said:
+            problems.append(f"line {row.line} calls '{key}' {said}, but it was {rows[key]} before.")
     if problems:
         raise InvalidInput(f"The labels in {path.name} cannot be used.", problems=problems[:20])
     return rows

@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.flows.kinds.kind import Kind, csv_text, put
+from seedbed.base.tables import csv_text
+from seedbed.flows.kinds.kind import Kind, put
 
 ONNX_FILE, FACTS_FILE = "model.onnx", "model.json"
 _LONGEST = 120  # bytes of a file's name

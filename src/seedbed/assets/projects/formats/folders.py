@@ -6,8 +6,9 @@ from pathlib import PurePosixPath
 from typing import ClassVar
 
 from seedbed.assets.projects.formats.format import Entry, Given, Part, base_name, images_of, one_each, placed
-from seedbed.assets.projects.formats.table import FOLDERS_TABLE, csv_bytes, read_table, text_of
+from seedbed.assets.projects.formats.table import FOLDERS_TABLE, read_table
 from seedbed.base.errors import InvalidInput
+from seedbed.base.tables import csv_text
 
 SPLITS = {
     **dict.fromkeys(("train", "training"), "train"),
@@ -79,13 +80,13 @@ def folder_table(folders: Mapping[str, str]) -> Iterator[Part]:
     """Which class a folder stands for, where its name does not say."""
     odd = [(folder, name) for name, folder in folders.items() if folder != name]
     if odd:
-        yield Part(FOLDERS_TABLE, csv_bytes([("file", "class"), *odd]))
+        yield Part(FOLDERS_TABLE, csv_text([("file", "class"), *odd]).encode())
 
 
 def _meant(given: Given) -> dict[str, str]:
     if FOLDERS_TABLE not in given.files:
         return {}
-    entries, _ = read_table(text_of(given, FOLDERS_TABLE), FOLDERS_TABLE)
+    entries, _ = read_table(given.read(FOLDERS_TABLE), FOLDERS_TABLE)
     return {entry.file: entry.label for entry in entries}
 
 

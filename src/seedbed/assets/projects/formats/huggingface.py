@@ -7,8 +7,9 @@ from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from seedbed.assets.projects.formats.format import Entry, Given, Part, as_id, images_of, one_each, placed, refuse
-from seedbed.assets.projects.formats.table import csv_bytes, read_table, text_of
+from seedbed.assets.projects.formats.table import read_table
 from seedbed.base.errors import InvalidInput
+from seedbed.base.tables import csv_text
 
 _TABLES = ("metadata.csv", "metadata.jsonl")
 _LABELS = ("label", "class", "category", "labels")
@@ -47,7 +48,7 @@ class HuggingFace:
         """One metadata.csv, and the images below it."""
         rows = placed(labels, "images") if images else labels
         lines = [(entry.file, entry.label, entry.image) for entry in rows]
-        yield Part("metadata.csv", csv_bytes([("file_name", "label", "sha256"), *lines]))
+        yield Part("metadata.csv", csv_text([("file_name", "label", "sha256"), *lines]).encode())
         if images:
             yield from images_of(rows)
 
@@ -58,7 +59,7 @@ def _tables(given: Given) -> list[str]:
 
 def _read(given: Given, table: str) -> tuple[list[Entry], list[str]]:
     if table.lower().endswith(".csv"):
-        return read_table(text_of(given, table), table)
+        return read_table(given.read(table), table)
     entries: list[Entry] = []
     problems: list[str] = []
     for number, line in enumerate(given.text(table).split("\n"), 1):
