@@ -1,41 +1,16 @@
 """Images of a data set for pages: quick, in their proportions, and never from another data set."""
 
 import io
-import json
-import time
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from seedbed.assets.access.roles import SOLO
-from seedbed.assets.data.records import ImageRecord, read_records, write_records
 from seedbed.assets.store.bundle import Draft, DraftArray, Lineage
-from seedbed.flows.gallery import Galleries, read_shapes
+from seedbed.flows.gallery import Galleries
 from seedbed.flows.platform import Platform
 from tests.flows.made_up import made_up
-
-
-def test_ids_and_sizes_are_those_of_the_records_whatever_the_files_are_called(tmp_path: Path) -> None:
-    names = ["plain.jpg", 'a "width": 7, "height": 9, b.jpg', "ein blätt.jpg", "a\nb.jpg", '{"id": "', "\\"]
-    extra = {"width": "3", "note": '"width": 1, "height": 2,'}
-    records = [
-        ImageRecord(f"{number:064x}", name, f"{number}.jpg", width=10 + number, height=20 + number, extra=extra)
-        for number, name in enumerate(names)
-    ]
-    (tmp_path / "records.jsonl").write_bytes(write_records(records))
-    shapes = read_shapes(tmp_path / "records.jsonl")
-    assert shapes.ids == tuple(record.id for record in read_records(tmp_path / "records.jsonl"))
-    assert shapes.sides.tolist() == [[10 + number, 20 + number] for number in range(len(names))]
-    assert shapes.rows[records[3].id] == 3
-
-
-def test_records_that_are_written_in_another_order_are_read_all_the_same(tmp_path: Path) -> None:
-    record = ImageRecord("a" * 64, "x.jpg", "x.jpg", width=4, height=3)
-    backwards = dict(reversed(record.to_json().items()))
-    (tmp_path / "records.jsonl").write_text(json.dumps(backwards) + "\n")
-    assert read_shapes(tmp_path / "records.jsonl").sides.tolist() == [[4, 3]]
 
 
 def test_a_thumbnail_comes_from_the_smallest_cache_that_is_sharp_enough_else_from_the_image(
@@ -77,15 +52,3 @@ def _again(platform: Platform, uuid: str, lineage: Lineage) -> Draft:
     bundle = platform.store.get(uuid)
     arrays = {name: DraftArray(array.type, array.items) for name, array in bundle.arrays.items()}
     return Draft(name="grown", kind=bundle.kind, arrays=arrays, lineage=lineage, project=bundle.project)
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_images_are_opened_in_less_than_a_second(tmp_path: Path) -> None:
-    records = [
-        ImageRecord(f"{number:064x}", f"field/{number}.jpg", f"{number:064x}.jpg", width=320, height=240)
-        for number in range(100_000)
-    ]
-    (tmp_path / "records.jsonl").write_bytes(write_records(records))
-    began = time.process_time()
-    assert len(read_shapes(tmp_path / "records.jsonl").rows) == 100_000
-    assert time.process_time() - began < 1.0

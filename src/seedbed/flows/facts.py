@@ -14,12 +14,7 @@ from seedbed.flows.kinds.data import FACTS, RECORDS
 
 def records_of(store: Store, data: Bundle) -> tuple[ImageRecord, ...]:
     """One per image."""
-    return _read_records(_path(store, data, RECORDS))
-
-
-def names_in(store: Store, data: Bundle) -> frozenset[str]:
-    """Everything that a label may call an image of a data set by: its id and the names of its files."""
-    return _names(_path(store, data, RECORDS))
+    return records_at(records_file(store, data))
 
 
 def records_file(store: Store, data: Bundle) -> Path:
@@ -49,10 +44,6 @@ def _path_of(store: Store, uuid: str, name: str) -> Path:
 
 
 @lru_cache(maxsize=16)
-def _read_records(path: Path) -> tuple[ImageRecord, ...]:
+def records_at(path: Path) -> tuple[ImageRecord, ...]:
+    """The records in a file of the store."""
     return read_records(path)
-
-
-@lru_cache(maxsize=16)
-def _names(path: Path) -> frozenset[str]:
-    return frozenset(name for record in _read_records(path) for name in (record.id, *record.files))

@@ -6,34 +6,29 @@ hand: that has the same records, and its rows are the images.
 
 import contextlib
 import io
-import re
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from seedbed.assets.data.cache import DecodedCache
 from seedbed.assets.data.decode import Undecodable, decode
-from seedbed.assets.data.records import read_records
 from seedbed.assets.store.bundle import Bundle, FileLink
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Damaged, NotFound
+from seedbed.flows.images import Images, Shapes, read_shapes
 from seedbed.flows.kinds.data import FACTS, RECORDS, Decoded
 from seedbed.flows.kinds.embeddings import Embeddings, Groups
 
 _OPEN = 16  # galleries that are kept open
-_FEW = 4  # of those that are only needed where labels call images by their files' names
 _FRESH = 2.0  # seconds after which it is looked again what was made of a data set
 _ENOUGH = 0.75  # of the side that is asked for: a cache of that size is sharp enough
-_ID = re.compile(rb'^\{"id": "([0-9a-f]{64})", ', re.MULTILINE)
-_SIDES = re.compile(rb'"width": (\d+), "height": (\d+), ')  # in a text these quotes would have a backslash before them
 
 
 @dataclass(frozen=True)
@@ -44,19 +39,6 @@ class Made:
     embeddings: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     projects: Mapping[str, str] = field(default_factory=dict)  # of each
-
-
-@dataclass(frozen=True)
-class Shapes:
-    """What the records say of each image: its id, and its width and height."""
-
-    ids: tuple[str, ...]
-    sides: NDArray[np.int32]
-
-    @cached_property
-    def rows(self) -> Mapping[str, int]:
-        """Image id to row."""
-        return {image: row for row, image in enumerate(self.ids)}
 
 
 @dataclass(frozen=True)
@@ -76,9 +58,8 @@ class Gallery:
         return len(self.shapes.ids)
 
     def row_of(self, name: str) -> int | None:
-        """The row of an image by its id, or by the name of one of its files; None: it is not here."""
-        row = self.shapes.rows.get(name)
-        return row if row is not None else names_of(self.records).get(name)
+        """The row of an image by its id or the name of one of its files; None: that names none, or several."""
+        return Images(self.records).only(name)
 
     def thumbnail(self, row: int, size: int) -> bytes:
         """One image as a JPEG of at most `size` pixels on a side, in its own proportions; never enlarged."""
@@ -160,25 +141,6 @@ class Galleries:
         if records is None:
             raise Damaged(f"'{data.name}' has no {RECORDS}.", hint="seedbed store verify")
         return Gallery(records, tuple(sorted(caches.items())), self._store)
-
-
-@lru_cache(maxsize=_OPEN)  # files of the store never change
-def read_shapes(records: Path) -> Shapes:
-    """Ids and sizes from a file of records: read as text, many times faster than as records."""
-    text = records.read_bytes()
-    ids, sides = _ID.findall(text), _SIDES.findall(text)
-    if not len(ids) == len(sides) == text.count(b"\n"):  # written by somebody else, in another order
-        read = read_records(records)
-        shapes = np.array([(record.width, record.height) for record in read], dtype=np.int32)
-        return Shapes(tuple(record.id for record in read), shapes.reshape(-1, 2))
-    named = tuple(b" ".join(ids).decode().split())
-    return Shapes(named, np.array(sides, dtype=bytes).astype(np.int32).reshape(-1, 2))
-
-
-@lru_cache(maxsize=_FEW)
-def names_of(records: Path) -> Mapping[str, int]:
-    """The name of every file to the row of its image."""
-    return {file: row for row, record in enumerate(read_records(records)) for file in record.files}
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,6 @@
 """Data sets as people use them: bring images in, look at them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from seedbed.base.ids import new_id
 from seedbed.base.names import in_a_name
 from seedbed.flows.facts import fact_of, records_of
 from seedbed.flows.gallery import Galleries
+from seedbed.flows.images import images_in
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
@@ -92,6 +93,11 @@ class DataSets:
         records = records_of(self._store, self._open(ref, by))
         page = enumerate(records[offset : offset + limit], offset)
         return [{"index": index, **record.to_json()} for index, record in page]
+
+    def rows(self, ref: str, names: Iterable[str], *, by: Identity) -> Mapping[str, int]:
+        """The number of each image that is here by its id or a file's name; SEVERAL (-1): the name is not clear."""
+        images = images_in(self._store, self._open(ref, by))
+        return {name: row for name in names if (row := images.row(name)) is not None}
 
     def thumbnail(self, ref: str, index: int, *, size: int = 128, by: Identity) -> bytes:
         """One image as a small JPEG, in its own proportions."""

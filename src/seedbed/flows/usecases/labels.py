@@ -79,8 +79,8 @@ class ProjectLabels:
         """Everything that was ever said of one image (by any of its names), or of all."""
         project = self._require(ref, Role.VIEWER, by)
         images = self._images(project.data) if image else None
-        row = images.row(image) if images else None
-        if images is None or row is None or row == SEVERAL:
+        row = images.only(image) if images else None
+        if images is None or row is None:
             return self._kept.history(project.id, image)
         names = dict.fromkeys((images.ids[row], *images.record(row).files))
         found = [event for name in names for event in self._kept.history(project.id, name)]
@@ -199,8 +199,8 @@ class ProjectLabels:
 
 
 def _row(images: Images | None, name: str) -> int:
-    row = images.row(name) if images else None
-    return -1 if row is None or row == SEVERAL else row
+    row = images.only(name) if images else None
+    return -1 if row is None else row
 
 
 def _same(bundle: Bundle, labels: Labels, store: Store) -> bool:

@@ -15,6 +15,7 @@ from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.site import Visit
 from seedbed.faces.ui.telling import telling
 from seedbed.faces.ui.way import grouping_in_words, images_in_words
+from seedbed.flows.images import SEVERAL
 from seedbed.flows.usecases.ways import Way
 
 _SHELF, _OFFENDERS = 12, 24
@@ -63,7 +64,8 @@ class ImageStep:
         found: Sequence[Mapping[str, Any]] = summary["findings"]
         if not found:
             return
-        rows = await self._visit.ask(_rows, self._visit, uuid)
+        files = {str(file) for one in found for group in one.get("groups", ()) for file in group}
+        rows = await self._visit.ask(self._visit.platform.data.rows, uuid, files)
         with box(classes="findings"):
             for one in found:
                 with box("details", str(one["severity"])):
@@ -89,15 +91,6 @@ class ImageStep:
         platform.data.add(source, name=project.name, project=project.id, to=project.data, by=by)
 
 
-def _rows(visit: Visit, uuid: str, *, by: Identity) -> dict[str, int]:
-    """File to the number of its image, for every name that an image goes by."""
-    found: dict[str, int] = {}
-    for record in visit.platform.data.records(uuid, limit=1_000_000, by=by):
-        for file in (record["file"], *record.get("also", ())):
-            found[str(file)] = int(record["index"])
-    return found
-
-
 def _shelf(uuid: str, images: int) -> None:
     stride = max(images // _SHELF, 1)
     shown = "".join(
@@ -109,7 +102,7 @@ def _shelf(uuid: str, images: int) -> None:
 
 def _offenders(uuid: str, finding: Mapping[str, Any], rows: Mapping[str, int]) -> None:
     files = [str(file) for group in finding.get("groups", ()) for file in group]
-    kept = [file for file in files if file in rows][:_OFFENDERS]
+    kept = [file for file in files if rows.get(file, SEVERAL) != SEVERAL][:_OFFENDERS]
     if kept:
         thumbs.grid([thumbs.Thumb(thumbs.address(uuid, rows[file]), file) for file in kept])
     gone = [file for file in files if file not in rows]
