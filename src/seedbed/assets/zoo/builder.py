@@ -13,7 +13,7 @@ from seedbed.assets.zoo.backbones import BACKBONES, Plan, is_backbone, plan_netw
 from seedbed.assets.zoo.card import Card, Preprocessing
 from seedbed.assets.zoo.catalogue import CARDS, cards_of_architecture, cards_on_disk
 from seedbed.assets.zoo.hub import may_give
-from seedbed.base.errors import Damaged, NotFound, Unavailable
+from seedbed.base.errors import Damaged, InvalidInput, NotFound, Unavailable
 from seedbed.base.registry import near_matches
 
 Weights = Literal["pretrained", "none"]
@@ -43,8 +43,10 @@ def build_backbone(
         return _from_scratch(start.architecture if isinstance(start, Card) else start, num_classes, seed, size)
     card = _card(start)
     if card is None:
-        return _from_hub(str(start), num_classes, seed, size)
-    network = _create(plan_network(card.architecture, size=None, scratch=False), card.classes, seed=seed)
+        return _from_hub(str(start), num_classes, seed, size, fresh=True)
+    _refuse_another_size(card, size)
+    plan = plan_network(card.architecture, size=card.made_at, scratch=False)
+    network = _create(plan, card.classes, seed=seed, size=card.made_at)
     _load(network, card)
     _fresh_head(network, num_classes, seed)
     return Backbone(network, card.architecture, card.preprocessing, card.name)
@@ -84,10 +86,25 @@ def _from_scratch(name: str, num_classes: int, seed: int, size: int | None) -> B
     _check_name(architecture)
     plan = plan_network(architecture, size=size, scratch=True)
     network = _create(plan, num_classes, seed=seed, size=size)
-    return Backbone(network, plan.architecture, _preprocessing(network), "scratch")
+    return Backbone(network, plan.architecture, preprocessing_of(network), "scratch")
 
 
-def _from_hub(name: str, num_classes: int, seed: int, size: int | None) -> Backbone:
+def hub_network(name: str) -> Backbone:
+    """A network of timm with the weights and the head that its hub offers; Unavailable where it cannot be reached."""
+    _check_name(name)
+    config = timm.get_pretrained_cfg(plan_network(name, size=None, scratch=False).timm, allow_unregistered=True)
+    return _from_hub(name, config.num_classes if config else 1000, seed=0, size=None)
+
+
+def _refuse_another_size(card: Card, size: int | None) -> None:
+    if card.made_at and size and card.made_at != size:
+        raise InvalidInput(
+            f"The weights of '{card.name}' were made for images of {card.made_at} px, not of {size} px.",
+            hint=f"Train at {card.made_at} px, or start from other weights.",
+        )
+
+
+def _from_hub(name: str, num_classes: int, seed: int, size: int | None, *, fresh: bool = False) -> Backbone:
     plan = plan_network(name, size=size, scratch=False)
     if plan.stem == "small" or not timm.is_model_pretrained(plan.timm):
         raise Unavailable(f"Nobody offers pretrained weights of '{name}'.", hint=_instead(name))
@@ -96,8 +113,9 @@ def _from_hub(name: str, num_classes: int, seed: int, size: int | None) -> Backb
         raise Unavailable(
             f"The weights of '{name}' would come from a hub that cannot be reached from here.", hint=_instead(name)
         )
-    _fresh_head(network, num_classes, seed)
-    return Backbone(network, plan.architecture, _preprocessing(network), f"hub:{plan.timm}")
+    if fresh:
+        _fresh_head(network, num_classes, seed)
+    return Backbone(network, plan.architecture, preprocessing_of(network), f"hub:{plan.timm}")
 
 
 def _fetched(plan: Plan, num_classes: int, seed: int, size: int | None) -> nn.Module | None:
@@ -134,6 +152,12 @@ def _create(plan: Plan, num_classes: int, *, seed: int, size: int | None = None,
     return network
 
 
+def depends_on_size(architecture: str) -> bool:
+    """Whether the weights of a network fit images of one size only."""
+    plan = plan_network(architecture, size=None, scratch=False)
+    return bool(plan.options) or _has_fixed_size(plan.timm)
+
+
 def _has_fixed_size(name: str) -> bool:
     """Whether a network has parameters that depend on the size of its images."""
     config = timm.get_pretrained_cfg(name, allow_unregistered=True)
@@ -158,7 +182,9 @@ def _load(network: nn.Module, card: Card) -> None:
     try:
         network.load_state_dict(state, strict=True)
     except RuntimeError as error:
-        raise Damaged(f"{path} does not fit '{card.architecture}'.", hint="Install its package again.") from error
+        raise Damaged(
+            f"{path} does not fit '{card.architecture}'.", hint=f"{card.install or 'Import it'} again."
+        ) from error
 
 
 def _fresh_head(network: nn.Module, num_classes: int, seed: int) -> None:
@@ -167,7 +193,8 @@ def _fresh_head(network: nn.Module, num_classes: int, seed: int) -> None:
         network.reset_classifier(num_classes)  # type: ignore[operator]
 
 
-def _preprocessing(network: nn.Module) -> Preprocessing:
+def preprocessing_of(network: nn.Module) -> Preprocessing:
+    """How timm says that images become a network's input."""
     config: Mapping[str, Any] = getattr(network, "default_cfg", {})
     mean, std = (tuple(config.get(name, (0.5, 0.5, 0.5))) for name in ("mean", "std"))
     return Preprocessing(mean=mean, std=std, size=int(config.get("input_size", (3, 224, 224))[-1]))

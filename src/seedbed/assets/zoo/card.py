@@ -50,6 +50,8 @@ class Card:
     read: Callable[[Path], "dict[str, Tensor]"]
     licence: str = UNKNOWN
     install: str = ""  # the command that brings the weights here
+    made_at: int | None = None  # side of the images that the network was made for, where its shape depends on that
+    digest: str = ""  # sha256 of the file, where it is known
 
     @property
     def on_disk(self) -> bool:
