@@ -15,11 +15,13 @@ from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.projects.labels import LabelEvent, Mark
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.base.clock import ManualClock
-from seedbed.base.errors import Conflict, Forbidden, NotFound
+from seedbed.base.errors import Conflict, Forbidden, InvalidInput, NotFound
 from seedbed.base.ids import new_id
 from seedbed.base.settings import Settings
+from seedbed.flows.choosers import choosers
 from seedbed.flows.platform import Platform
 from seedbed.flows.usecases.labelling import Order
+from seedbed.methods.label.choose import CHOOSERS
 from tests.flows.made_up import MadeUp, made_up
 from tests.processes import running
 
@@ -178,6 +180,21 @@ def test_a_chooser_that_nobody_knows_leaves_the_groups_to_say_what_comes_first(
     kept.set_settings("fields", {"chooser": "unheard of"})
     order = platform.labelling.order("fields", "worth", by=SOLO)
     assert order.by == "typical" and set(order.rows[:3] % 3) == {0, 1, 2}, "one of each group in turns"
+
+
+def test_a_project_is_refused_a_chooser_that_does_not_exist_with_all_else_that_is_wrong(platform: Platform) -> None:
+    with pytest.raises(InvalidInput, match=r"no chooser 'typcal'\. Did you mean 'typical'") as refused:
+        platform.projects.create("new", settings={"chooser": "typcal", "gaol": 3}, by=SOLO)
+    assert len(refused.value.problems) == 2 and not platform.projects.list(by=SOLO)
+    platform.projects.create("new", settings={"chooser": "typical"}, by=SOLO)
+    with pytest.raises(InvalidInput, match=r"no chooser 'entirely else'\. Known: auto, balanced"):
+        platform.projects.set_settings("new", {"chooser": "entirely else"}, by=SOLO)
+    assert platform.projects.get("new", by=SOLO).settings.chooser == "typical"
+    assert platform.projects.set_settings("new", {"chooser": None}, by=SOLO).settings.chooser == "auto"
+
+
+def test_every_chooser_is_known_without_being_loaded() -> None:
+    assert set(choosers()) == set(CHOOSERS) and all(choosers().values())
 
 
 def test_suggestions_follow_the_labels(labelled: MadeUp) -> None:

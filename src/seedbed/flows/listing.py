@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from seedbed.assets.projects.formats import FORMATS
 from seedbed.flows.algorithms import algorithms
 from seedbed.flows.backbones import backbones
+from seedbed.flows.choosers import choosers
 from seedbed.flows.kinds import KINDS
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.steps import STEPS
@@ -65,6 +66,7 @@ _LISTS: dict[str, Callable[[], Mapping[str, str]]] = {
     "cards": _cards,
     "backbones": backbones,
     "algorithms": algorithms,
+    "choosers": choosers,
     "executors": _executors,
     "formats": _formats,
 }

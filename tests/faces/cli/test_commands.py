@@ -44,6 +44,22 @@ def test_a_detached_job_waits_in_the_queue_until_it_is_cancelled(asked: Asked, s
     assert asked("jobs", "cancel", job["id"], "--yes")["state"] == "cancelled"
 
 
+def test_a_job_that_is_stopped_for_now_starts_only_once_it_may_go_on(asked: Asked, seedbed: Seedbed) -> None:
+    job = asked("jobs", "submit", "sleep-and-count", "-p", "steps=1", "-p", "seconds_per_step=0", "--again", "--detach")
+    refused = seedbed("jobs", "resume", job["id"])
+    assert refused.returncode == 6 and "was not stopped for now" in refused.stderr
+    stopped = asked("jobs", "pause", job["id"])
+    assert stopped["state"] == "waiting" and stopped["reason"].startswith("Stopped by")
+    said = seedbed("jobs", "pause", job["id"][:20]).stdout
+    assert said.startswith(f"{job['id']} is waiting: Stopped by") and said.rstrip().endswith("for now.")
+    asked("jobs", "submit", "sleep-and-count", "-p", "steps=1", "-p", "seconds_per_step=0", "--again")
+    assert asked("jobs", "show", job["id"])["attempts"] == [], "others pass it by"
+    assert asked("jobs", "resume", job["id"], "--detach")["reason"] == "Goes on as soon as there is room"
+    asked("jobs", "pause", job["id"])
+    assert asked("jobs", "resume", job["id"])["state"] == "done"
+    assert seedbed("jobs", "pause", job["id"]).returncode == 6
+
+
 def test_a_mistake_is_a_sentence_on_stderr_with_the_exit_code_of_the_error(seedbed: Seedbed) -> None:
     done = seedbed("jobs", "show", "none")
     assert done.returncode == 5
@@ -153,6 +169,8 @@ def test_classes_are_merged_and_changed_and_projects_set(asked: Asked, seedbed: 
     changed = asked("projects", "set", "merging", "--kind", "binary", "--goal", "5", "--no-grouping")
     assert (changed["kind"], changed["settings"]["goal"], changed["settings"]["grouping"]) == ("binary", 5, False)
     assert "5" in seedbed("projects", "set", "merging").stdout
+    refused = seedbed("projects", "set", "merging", "--chooser", "typcal")
+    assert refused.returncode == 2 and "Did you mean 'typical'?" in refused.stderr
     bins = asked("projects", "create", "cover", "--bins", "0,25,100")
     assert bins["kind"] == "bins" and list(asked("projects", "show", "cover")["classes"]) == ["0-25 %", "25-100 %"]
     assert "write numbers with commas" in seedbed("projects", "create", "cover 2", "--bins", "few,many").stderr
@@ -203,6 +221,7 @@ def test_kinds_are_listed(asked: Asked, seedbed: Seedbed) -> None:
     assert "steps" in asked("list")
     assert "sleep-and-count" in asked("list", "steps")
     assert {"fifo", "fitgpp"} <= set(asked("list", "policies"))
+    assert asked("list", "choosers")["random"] == "Images at random."
     done = seedbed("list", "stebs")
     assert done.returncode == 5 and "steps" in done.stderr
 

@@ -76,6 +76,20 @@ def test_a_cancelled_job_ends_cancelled_and_can_be_run_again(client: Client) -> 
     assert list(client.follow(again["id"]))[-1]["state"] == "cancelled"
 
 
+def test_a_job_is_stopped_for_now_and_goes_on_from_where_it_was(client: Client) -> None:
+    job = client.jobs.submit("sleep-and-count", params={"steps": 20, "seconds_per_step": 0.1}, grace=5)
+    next(now for now in client.follow(job["id"]) if now["step_now"] >= 2)
+    assert client.jobs.pause(job["id"])["state"] == "stopping"
+    stopped = next(now for now in client.follow(job["id"]) if now["state"] == "waiting")
+    assert stopped["reason"].endswith("for now") and 2 <= stopped["step_now"] < 20
+    client.jobs.resume(job["id"])
+    assert list(client.follow(job["id"]))[-1]["state"] == "done"
+    first, second = client.jobs.attempts(job["id"])
+    assert (first["outcome"], second["outcome"]) == ("preempted", "done")
+    with pytest.raises(Conflict, match="was not stopped for now"):
+        client.jobs.resume(job["id"])
+
+
 def test_refusals_come_back_as_the_errors_that_they_were(client: Client, server: Server) -> None:
     with pytest.raises(NotFound, match="none"):
         client.jobs.get("none")

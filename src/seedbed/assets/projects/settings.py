@@ -1,7 +1,7 @@
 """What a project wants: how many labels, in which order, what happens by itself."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -32,10 +32,14 @@ class ProjectSettings:
         default = asdict(ProjectSettings())
         return json.dumps({name: value for name, value in asdict(self).items() if value != default[name]})
 
-    def changed(self, changes: Mapping[str, Any]) -> "ProjectSettings":
-        """With some of them changed; null brings a default back. Everything wrong is said at once."""
+    def changed(self, changes: Mapping[str, Any], *, also: Iterable[str] = ()) -> "ProjectSettings":
+        """With some of them changed; null brings a default back. Everything wrong is said at once.
+
+        `also`: what is wrong with them that is not known here.
+        """
         default = asdict(ProjectSettings())
-        problems = [f"There is no setting '{name}'. {near_matches(name, default)}" for name in {*changes} - {*default}]
+        problems = [*also]
+        problems += [f"There is no setting '{name}'. {near_matches(name, default)}" for name in {*changes} - {*default}]
         wanted = {name: default[name] if value is None else value for name, value in changes.items()}
         problems += [
             f"'{name}' is {value!r}; it should be {_KINDS[type(default[name])]}."

@@ -43,6 +43,14 @@ class Jobs(Noun):
         """Stop a job, or take it out of the queue."""
         return cast(results.Job, self._to.post(f"/jobs/{part(job)}/cancel"))
 
+    def pause(self, job: str) -> results.Job:
+        """Stop a job for now: it puts its state away and waits."""
+        return cast(results.Job, self._to.post(f"/jobs/{part(job)}/pause"))
+
+    def resume(self, job: str) -> results.Job:
+        """Let a job that was stopped for now go on from where it was."""
+        return cast(results.Job, self._to.post(f"/jobs/{part(job)}/resume"))
+
     def rerun(self, job: str, *, again: bool = False) -> results.Job:
         """A new job with exactly the same inputs."""
         return cast(results.Job, self._to.post(f"/jobs/{part(job)}/rerun", {"again": again}))

@@ -6,7 +6,9 @@ from typing import Any
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.projects.classes import Class, Kind, NewClass
 from seedbed.assets.projects.projects import Project
+from seedbed.assets.projects.settings import ProjectSettings
 from seedbed.base.errors import InvalidInput
+from seedbed.flows.choosers import chooser_problems
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.usecases.label_files import LabelFiles
 from seedbed.flows.usecases.pages import may_see, require_project
@@ -26,6 +28,7 @@ class Projects(LabelFiles):
     ) -> Project:
         """A new project; its maker may do everything in it."""
         by.require(Role.TRAINER)
+        _check_settings(settings or {})
         project = self._kept.create(name, by.id, classes, kind=kind, settings=settings)
         self._audit.record(by.name, "project.create", project.id, data={"name": name})
         return project
@@ -53,6 +56,7 @@ class Projects(LabelFiles):
     def set_settings(self, ref: str, changes: Mapping[str, Any], *, by: Identity) -> Project:
         """Change some of its settings; null brings a default back."""
         project = self._require(ref, Role.TRAINER, by)
+        _check_settings(changes)
         self._audit.record(by.name, "project.set-settings", project.id, data={"settings": dict(changes)})
         return self._kept.set_settings(project.id, changes)
 
@@ -115,3 +119,7 @@ class Projects(LabelFiles):
             raise InvalidInput(f"'{bundle}' is of kind '{found.kind}'; a project works on a '{DataSet.kind}'.")
         self._audit.record(by.name, "project.set-data", project.id, data={"bundle": found.uuid})
         return self._kept.set_data(project.id, found.uuid)
+
+
+def _check_settings(changes: Mapping[str, Any]) -> None:
+    ProjectSettings().changed(changes, also=chooser_problems(changes.get("chooser")))

@@ -1,4 +1,4 @@
-"""`seedbed jobs`: submit, look, cancel, run again."""
+"""`seedbed jobs`: submit, look, stop for now and go on, cancel, run again."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from seedbed.faces.client.results import Job
 
 _BESIDE_A_FILE = ("detach", "as_json")  # options that say nothing of a job
-app = typer.Typer(help="Jobs: submit, look, cancel, run again.", no_args_is_help=True)
+app = typer.Typer(help="Jobs: submit, look, stop for now and go on, cancel, run again.", no_args_is_help=True)
 JobId = Annotated[str, typer.Argument(help="The job's id, the beginning of it, or its name (the newest).")]
 
 
@@ -140,6 +140,23 @@ def cancel(
         sure(f"Cancel {found['name'] or found['step']} ({found['id']}, {found['state']})?", yes=yes)
         found = here.client.jobs.cancel(found["id"])
     show_json(found) if as_json else say(f"{found['id']} is {found['state']}.")
+
+
+@app.command()
+def pause(job: JobId, as_json: Json = False) -> None:
+    """Stop a job for now: it puts its state away and waits."""
+
+    with session() as here:
+        found = here.client.jobs.pause(here.client.jobs.get(job)["id"])
+    show_json(found) if as_json else say(f"{found['id']} is {found['state']}: {found['reason']}.")
+
+
+@app.command()
+def resume(job: JobId, detach: Detach = False, as_json: Json = False) -> None:
+    """Let a job that was stopped for now go on from where it was."""
+
+    with session() as here:
+        finish(here, [here.client.jobs.resume(here.client.jobs.get(job)["id"])], detach=detach, as_json=as_json)
 
 
 @app.command()

@@ -82,7 +82,9 @@ def set_project(
     train_by_itself: Annotated[
         bool | None, typer.Option("--train-by-itself/--train-on-demand", help="Train when every class has its number.")
     ] = None,
-    chooser: Annotated[str | None, typer.Option(help="How the next images to label are chosen.")] = None,
+    chooser: Annotated[
+        str | None, typer.Option(help="How the next images to label are chosen: seedbed list choosers.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Another name, kind or settings."""
