@@ -1,11 +1,13 @@
 """Mount the pages on the service: `seedbed up` calls `mount`."""
 
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import nicegui
 from fastapi import FastAPI, Request
 from nicegui import ui
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 
 from seedbed.base.errors import SeedbedError
@@ -19,6 +21,8 @@ _MODULES = (
     *("home", "queue", "job", "compare", "bundles", "bundle", "data", "users", "doctor"),
     *("new", "project", "label", "results", "review", "takeaway"),
 )
+_YEAR = 31_536_000  # seconds that browsers keep what has a digest in its address
+_QUICKLY = 4  # of 9: nobody is answered while a file is packed; twice as quick as 9, and hardly larger
 
 
 def declare() -> None:
@@ -34,8 +38,8 @@ def mount(app: FastAPI, platform: Platform) -> None:
     pages: Any = nicegui.app
     pages.on_startup(site.live.start)
     pages.on_shutdown(site.live.stop)
-    pages.add_static_files(theme.ADDRESS, theme.ASSETS, max_cache_age=31536000)
-    pages.add_static_files(theme.labelling_address(), theme.LABELLING, max_cache_age=31536000)
+    pages.add_static_files(theme.ADDRESS, theme.ASSETS, max_cache_age=_YEAR)
+    pages.add_api_route(theme.labelling_address(), _labelling_script)
     pages.add_exception_handler(SeedbedError, _refused)
     pages.add_exception_handler(404, _not_found)
     for declared in PAGES.values():
@@ -50,7 +54,13 @@ def mount(app: FastAPI, platform: Platform) -> None:
         show_welcome_message=False,
         reconnect_timeout=30.0,
         binding_refresh_interval=None,
+        gzip_middleware_factory=partial(GZipMiddleware, compresslevel=_QUICKLY),
     )
+
+
+async def _labelling_script() -> Response:
+    kept = {"Cache-Control": f"public, max-age={_YEAR}"}
+    return Response(theme.labelling_script(), media_type="text/javascript", headers=kept)
 
 
 async def _refused(request: Request, error: Exception) -> Response:

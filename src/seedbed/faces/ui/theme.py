@@ -3,7 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from seedbed.base.ids import digest_of, digest_of_file
+from seedbed.base.ids import digest_of_bytes, digest_of_file
+from seedbed.faces.ui.joined import joined
 
 ASSETS = Path(__file__).parent / "assets"
 ADDRESS = "/_seedbed"  # where the assets are served
@@ -48,20 +49,22 @@ def head() -> str:
 
 
 @cache
+def labelling_script() -> str:
+    """The labelling page's modules as one."""
+    return joined(LABELLING, "main")
+
+
+@cache
 def labelling_address() -> str:
-    """Where the labelling page's modules are served: they import each other by name, so the folder has the digest."""
-    digests = {path.name: digest_of_file(path) for path in LABELLING.glob("*.js")}
-    return f"{ADDRESS}-labelling/{digest_of(digests)[:12]}"
+    """Where that is served."""
+    return f"{ADDRESS}-labelling/{digest_of_bytes(labelling_script().encode())[:12]}.js"
 
 
 def labelling_head() -> str:
-    """The labelling page's style and modules; all are asked for at once, not one after the other as they import."""
-    address = labelling_address()
-    files = sorted(path.name for path in LABELLING.glob("*.js") if path.name != _EARLY)
-    preloads = "".join(f'<link rel="modulepreload" href="{address}/{name}">' for name in files)
+    """The labelling page's style and script."""
     style = f'<link rel="stylesheet" href="{_address("labelling.css")}">'
     early = f"<script>{(LABELLING / _EARLY).read_text()}</script>"
-    return f'{early}{style}{preloads}<script type="module" src="{address}/main.js"></script>'
+    return f'{early}{style}<script type="module" src="{labelling_address()}"></script>'
 
 
 def way_head() -> str:
