@@ -244,7 +244,8 @@ class Platform:
 
 def _desks(settings: Settings) -> Desks:
     """Desks that leave most of the machine to jobs, and its GPUs altogether."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "2")
+    # one thread: a head that one fits in 0.2 s took two of them 8 s, waiting for each other on a busy machine
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     environment = {**threads, "OMP_WAIT_POLICY": "PASSIVE", "CUDA_VISIBLE_DEVICES": ""}
     return Desks(ROW, idle=settings.desk_idle_minutes * 60, most=settings.desks, environment=environment)
 

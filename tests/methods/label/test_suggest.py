@@ -2,6 +2,7 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.label import suggest
@@ -81,9 +82,10 @@ def test_it_is_fitted_again_in_under_a_second(tmp_path):
     spent = []
     for _ in range(3):
         began = time.process_time()
-        Suggester.fit(mapped, labels, 10)
+        with threadpool_limits(1):  # as desks have it: several wait for each other longer than they reckon
+            Suggester.fit(mapped, labels, 10)
         spent.append(time.process_time() - began)
-    assert min(spent) < 2  # of both cores
+    assert min(spent) < 1
 
 
 def test_many_classes_with_one_label_each_are_fitted_without_a_warning():
