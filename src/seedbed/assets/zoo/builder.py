@@ -10,6 +10,7 @@ from timm.models.resnet import ResNet
 from torch import Tensor, nn
 
 from seedbed.assets.zoo.backbones import BACKBONES, Plan, is_backbone, plan_network
+from seedbed.assets.zoo.cache import cached
 from seedbed.assets.zoo.card import Card, Preprocessing
 from seedbed.assets.zoo.catalogue import CARDS, cards_of_architecture, cards_on_disk
 from seedbed.assets.zoo.hub import may_give
@@ -47,7 +48,7 @@ def build_backbone(
     _refuse_another_size(card, size)
     plan = plan_network(card.architecture, size=card.made_at, scratch=False)
     network = _create(plan, card.classes, seed=seed, size=card.made_at)
-    _load(network, card)
+    _load(network, cached(card))
     _fresh_head(network, num_classes, seed)
     return Backbone(network, card.architecture, card.preprocessing, card.name)
 

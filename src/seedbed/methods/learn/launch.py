@@ -40,23 +40,29 @@ _HEAVY: Registry[Any] = Registry(
 
 
 def train_on_ranks(
-    images: NDArray[np.uint8], labels: NDArray[np.integer], settings: TrainSettings, run: RunContext
+    images: NDArray[np.uint8],
+    labels: NDArray[np.integer],
+    settings: TrainSettings,
+    run: RunContext,
+    start: Path | None = None,
 ) -> "Trained":
     """`train` on as many ranks as the settings say: in this process for one, else in processes of their own.
 
     Reports and checkpoints of the first rank go through `run`, and its wish to stop reaches all ranks, which make one
     checkpoint at the same step. When a rank dies all end, and Unavailable says so: the next try goes on from the last
     checkpoint. Images that are a memory-mapped .npy file are not copied. The threads of this process are shared out.
+    `start` as for `train`.
     """
     settings.check()
     if settings.ranks == 1 or settings.algorithm == ONE_CLASS:  # which looks at each image once, and needs no ranks
         part = ONE_CLASS if settings.algorithm == ONE_CLASS else "train"
-        alone: Trained = _HEAVY.get(part)(images, labels, settings, run)
+        alone: Trained = _HEAVY.get(part)(images, labels, settings, run, start=start)
         return alone
     folder = _fresh(run.folder / "ranks")
     np.save(folder / LABELS, labels)
     resume = str(run.resume.absolute()) if run.resume else ""
-    Plan(settings.to_json(), run.seed, _file_of(images, folder), resume).write(folder)
+    card = str(start.absolute()) if start else ""
+    Plan(settings.to_json(), run.seed, _file_of(images, folder), resume, card).write(folder)
     process = subprocess.Popen(_command(settings, folder), env=_environment(settings))
     try:
         read = _HEAVY.get("read")  # loads torch here while the ranks do

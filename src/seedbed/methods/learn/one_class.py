@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.covariance import ledoit_wolf
 from torch import Tensor
 
 from seedbed.assets.zoo.builder import build_backbone
+from seedbed.assets.zoo.importers import card_of
 from seedbed.base.errors import InvalidInput
 from seedbed.base.registry import near_matches
 from seedbed.base.run import RunContext, Stopped
@@ -44,26 +46,33 @@ class OneClass:
             raise InvalidInput(f"false_alarms is {self.false_alarms}; it must lie between 0 and 0.5.")
 
 
-def train_one_class(images: Images, labels: NDArray[np.integer], settings: TrainSettings, run: RunContext) -> Trained:
+def train_one_class(
+    images: Images,
+    labels: NDArray[np.integer],
+    settings: TrainSettings,
+    run: RunContext,
+    start: Path | None = None,
+) -> Trained:
     """A model of two classes, the good one and 'anomalous', from images that are labelled 0; others are not looked at.
 
     The network stays as it was pretrained. The threshold is where the settings' share of new good images is expected
     to lie beyond, by the distances of good images from clouds that were fitted without them. It takes one look at each
-    image, so a run that is stopped begins again.
+    image, so a run that is stopped begins again. `start` as for `train`.
     """
     settings.check()
     options = _options(settings)
     good = _good(images, labels, settings)
     device = choose_device(settings.device)
-    start = build_backbone(settings.start, 0, weights=settings.weights, seed=run.seed, size=settings.size)
-    network = Clouds(start.network, *telling_stages(start.network)).to(device).eval()
+    given = card_of(start) if start else settings.start
+    begun = build_backbone(given, 0, weights=settings.weights, seed=run.seed, size=settings.size)
+    network = Clouds(begun.network, *telling_stages(begun.network)).to(device).eval()
     model = Model(
         network=network,
-        architecture=start.architecture,
+        architecture=begun.architecture,
         classes=(settings.classes[0], ANOMALOUS),
         size=settings.size,
-        preprocessing=start.preprocessing,
-        started_from=start.started_from,
+        preprocessing=begun.preprocessing,
+        started_from=begun.started_from,
         head=network.facts(),
     )
     found = _features(model, network, images, good, run)

@@ -19,6 +19,7 @@ class Plan:
     seed: int
     images: str  # an .npy file, which ranks map into memory
     resume: str = ""
+    start: str = ""  # the folder of a kept card
 
     def write(self, folder: Path) -> None:
         """Into a launch's folder."""

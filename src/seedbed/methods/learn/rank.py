@@ -92,7 +92,8 @@ def _work(plan: Plan, settings: TrainSettings, folder: Path, gang: Gang) -> None
     images = np.load(plan.images, mmap_mode="r", allow_pickle=False)
     labels = np.load(folder / LABELS, allow_pickle=False)
     try:
-        trained = train(images, labels, settings, RankRun(files, folder / STOP, gang), gang)
+        start = Path(plan.start) if plan.start else None
+        trained = train(images, labels, settings, RankRun(files, folder / STOP, gang), gang, start=start)
     except Stopped as stopped:
         if gang.rank == 0:
             write_atomically(folder / STOPPED, json.dumps({"message": str(stopped)}).encode())

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from seedbed.assets.zoo.builder import Backbone, build_backbone
+from seedbed.assets.zoo.card import Card
+from seedbed.assets.zoo.importers import card_of
 from seedbed.base.errors import Conflict, Failed, InvalidInput
 from seedbed.base.ids import digest_of, digest_of_bytes
 from seedbed.base.run import RunContext, Stopped
@@ -72,6 +74,7 @@ def train(
     settings: TrainSettings,
     run: RunContext,
     group: Group = ALONE,
+    start: Path | None = None,
 ) -> Trained:
     """Train a model on uint8 images (number, height, width, 3) and their labels; -1 marks an unlabelled image.
 
@@ -84,6 +87,8 @@ def train(
     With fewer, no label can be spared: the last averaged weights are kept, and training ends early when `patience`
     evaluations in a row find that the answers on unlabelled images no longer change. Either ends a run in its second
     half only: a network gets worse before it gets better.
+
+    `start` is the folder of a kept card whose weights it starts from, instead of those that the settings name.
     """
     settings.check()
     if settings.ranks != group.ranks:
@@ -98,7 +103,7 @@ def train(
         f"{settings.size} px; the last checkpoint is kept",
         hint="Use smaller batches, smaller images or a smaller network.",
     ):
-        work = TrainingRun(images, labels, settings, run, group)
+        work = TrainingRun(images, labels, settings, run, group, card_of(start) if start else None)
         work.begin()
         work.go_on()
         return work.result()
@@ -108,7 +113,13 @@ class TrainingRun:
     """One call of `train`."""
 
     def __init__(
-        self, images: Images, labels: NDArray[np.integer], settings: TrainSettings, run: RunContext, group: Group
+        self,
+        images: Images,
+        labels: NDArray[np.integer],
+        settings: TrainSettings,
+        run: RunContext,
+        group: Group,
+        card: Card | None = None,
     ) -> None:
         self.device = choose_device(settings.device)
         self._settings, self._run, self._group = settings, run, group
@@ -117,7 +128,7 @@ class TrainingRun:
             labels, share=settings.held_out, few=settings.few, classes=len(settings.classes), seed=run.seed
         )
         self._pool = Pool(images, settings.size, self.device)
-        self._backbone = _backbone(settings, run.seed)
+        self._backbone = _backbone(card or settings.start, settings, run.seed)
         task = make_task(labels, settings, self.device, held_out=len(self._parts.held_out))
         algorithm = make_algorithm(settings.algorithm, task, settings.options)
         labelled, unlabelled = settings.global_batches()
@@ -144,7 +155,7 @@ class TrainingRun:
             device=self.device,
             group=group,
         )
-        self._progress = Progress(fingerprint=_fingerprint(images, labels, settings, run.seed))
+        self._progress = Progress(fingerprint=_fingerprint(images, labels, settings, run.seed, card))
         self._judges = _judges(self._parts, run.seed)
         self._kept: dict[str, Tensor] = {}  # the best averaged weights, where there are labels to judge by
         self._answers: Tensor | None = None  # the last ones on the judges, where there are not
@@ -326,10 +337,8 @@ class TrainingRun:
         self._turn_by(progress.turn)
 
 
-def _backbone(settings: TrainSettings, seed: int) -> Backbone:
-    return build_backbone(
-        settings.start, len(settings.classes), weights=settings.weights, seed=seed, size=settings.size
-    )
+def _backbone(start: Card | str, settings: TrainSettings, seed: int) -> Backbone:
+    return build_backbone(start, len(settings.classes), weights=settings.weights, seed=seed, size=settings.size)
 
 
 def _judges(parts: Parts, seed: int) -> Tensor:
@@ -339,7 +348,10 @@ def _judges(parts: Parts, seed: int) -> Tensor:
     return parts.unlabelled[order(seed, 0, len(parts.unlabelled), "judges")[:_JUDGES]].sort().values
 
 
-def _fingerprint(images: Images, labels: NDArray[np.integer], settings: TrainSettings, seed: int) -> str:
+def _fingerprint(
+    images: Images, labels: NDArray[np.integer], settings: TrainSettings, seed: int, card: Card | None
+) -> str:
     """What must be the same for a checkpoint to be gone on from; how often it is written and reported need not be."""
     facts: dict[str, Any] = replace(settings, report_every=1, checkpoint_every=1, device="auto").to_json()
-    return digest_of([facts, seed, list(images.shape), digest_of_bytes(labels.astype(np.int64).tobytes())])
+    given = [facts, seed, list(images.shape), digest_of_bytes(labels.astype(np.int64).tobytes())]
+    return digest_of([*given, card.digest] if card else given)
