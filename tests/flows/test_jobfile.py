@@ -1,12 +1,13 @@
 """Job files."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.resources import Resources
-from seedbed.flows.jobfile import load_job_file, parse_jobs
+from seedbed.flows.jobfile import load_job_file, parse_jobs, parse_tables
 from seedbed.runtime.jobs.spec import JobClass
 
 
@@ -80,3 +81,14 @@ def test_what_is_no_yaml_is_told_in_one_sentence_with_its_place(text: str, place
     message = caught.value.message
     assert message.startswith(f"jobs.yaml is not valid YAML: {place}") and message.endswith(".")
     assert "\n" not in message and "<unicode string>" not in message
+
+
+def test_tables_are_what_json_can_say_whatever_yaml_has() -> None:
+    text = "step: a\nparams: {day: 2024-05-01, far: .inf, some: !!set {x}, 3: null}\nclass: te\n"
+    (table,) = parse_tables(text)
+    assert table == {
+        "step": "a",
+        "params": {"day": "2024-05-01", "far": "inf", "some": ["x"], "3": None},
+        "class": "te",
+    }
+    assert json.loads(json.dumps(table, allow_nan=False)) == table

@@ -70,7 +70,7 @@ def test_every_mistake_in_parameters_is_told_at_once() -> None:
 
 
 def test_a_missing_parameter_is_told_with_what_it_means() -> None:
-    assert tiny.params_problems({}) == ["'rate' is missing: How fast."]
+    assert tiny.params_problems({}) == ["'rate' is missing: how fast."]
 
 
 def test_a_wrong_kind_is_refused_with_the_input_what_was_given_and_what_is_allowed() -> None:

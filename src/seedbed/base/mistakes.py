@@ -65,12 +65,17 @@ def _sentence(place: str, found: list[Mapping[str, Any]], known: Mapping[str, An
         return f"'{place}' is not {noun}." + ("" if "." in place else f" {near_matches(place, list(known))}")
     if first["type"] == "missing":
         about = known[place].description if place in known else ""
-        return f"'{place}' is missing: {about or 'it has no default'}".rstrip(".") + "."
+        return f"'{place}' is missing: {_within(about or 'it has no default')}".rstrip(".") + "."
     allowed = dict.fromkeys(allowed_by(problem, known.get(place)) for problem in found)
     if all(allowed):
         return f"'{place}' is {shown(first['input'])}; it must be {' or '.join(allowed)}."
     message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
     return f"'{place}' is {shown(first['input'])}: {message[:1].lower()}{message[1:]}." if place else _ended(message)
+
+
+def _within(sentence: str) -> str:
+    """As it goes on after a colon; a word of capitals, such as GPU, stays."""
+    return sentence if sentence[1:2].isupper() else f"{sentence[:1].lower()}{sentence[1:]}"
 
 
 def _ended(message: str) -> str:

@@ -10,16 +10,22 @@ from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, InvalidInput, NotFound, SeedbedError
 from seedbed.base.registry import near_matches
 from seedbed.base.resources import Resources, show_size
+from seedbed.flows.asked import unread_in
 from seedbed.flows.outside import Roots, missing
 from seedbed.flows.step import Step
 from seedbed.flows.steps import STEPS
 from seedbed.flows.usecases.pages import may_see
+from seedbed.flows.wiring import in_order
 from seedbed.runtime.executors.protocol import Node
 from seedbed.runtime.jobs.queue import Queue
+from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec, output_of_job
 
 UNSET = Resources(cpus=0.0, memory=0, gpus=0)
 """Resources that a submitter leaves to the step."""
+
+
+Earlier = Mapping[str, Step | None]  # the jobs of one flow that come before, by name; None: no such step
 
 
 @dataclass(frozen=True)
@@ -39,58 +45,86 @@ class SpecChecker:
     ) -> list[JobSpec]:
         """The specifications as they are queued: inputs by uuid, resources filled in, the owner set.
 
-        Among themselves they may refer to each other by name, `job:<name>/<output>`, to those before. `coming` has the
-        kinds, by uuid, of bundles that will be published only if the jobs can be submitted.
+        Among themselves they refer to each other by name, `job:<name>/<output>`; what others wait for comes first.
+        `coming` has the kinds, by uuid, of bundles that will be published only if the jobs can be submitted.
         """
         if coming:
             return replace(self, coming=coming).check(specs, by)
-        problems: list[str] = []
+        ordered, problems = _ordered(specs)
         checked: list[JobSpec] = []
-        earlier: dict[str, Step] = {}
-        for number, spec in enumerate(specs, 1):
+        earlier: dict[str, Step | None] = dict.fromkeys(spec.name for spec in specs) if problems else {}
+        for spec in ordered:
+            number = next(number for number, one in enumerate(specs, 1) if one is spec)
             where = f"{spec.name or f'job {number}'}: " if len(specs) > 1 else ""
             found, wrong = self._check_one(spec, by, earlier)
             problems += [f"{where}{problem}" for problem in wrong]
             checked.append(found)
-            if spec.name and spec.step in STEPS:
-                if spec.name in earlier:
+            if spec.name:
+                if earlier.get(spec.name):
                     problems.append(f"{where}another job of this flow has that name.")
-                earlier[spec.name] = STEPS.get(spec.step)
+                earlier[spec.name] = _step_of(spec)
         if problems:
             what = "The job" if len(specs) == 1 else "The flow"
             raise InvalidInput(f"{what} cannot be submitted.", problems=problems)
         return checked
 
-    def _check_one(self, spec: JobSpec, by: Identity, earlier: Mapping[str, Step]) -> tuple[JobSpec, list[str]]:
-        project = self.projects.get(spec.project).id if spec.project else ""
-        by.require(Role.TRAINER, project)
-        if spec.step not in STEPS:
-            return spec, [f"there is no step named '{spec.step}'. {near_matches(spec.step, list(STEPS))}"]
-        step = STEPS.get(spec.step)
+    def _check_one(self, spec: JobSpec, by: Identity, earlier: Earlier) -> tuple[JobSpec, list[str]]:
+        step, unread = _step_of(spec), unread_in(spec)
+        project, problems = self._project(spec.project, by)
+        if step is None and "step" not in unread:
+            problems.append(f"there is no step named '{spec.step}'. {near_matches(spec.step, list(STEPS))}")
         params = {**spec.params, **self.fixed.get(spec.step, {})}
-        problems = step.params_problems(params)
-        if not problems and step.paths:
-            paths = step.paths(step.check_params(params))
-            self.roots.check(paths, by)  # first: who may not read there is not told what is there
-            problems += missing(paths)
         inputs, kinds, wrong = self._resolve(spec.inputs, by, earlier)
-        unknown = {name: kind for name, kind in kinds.items() if kind is None}
-        problems += wrong + [
-            problem
-            for problem in step.inputs_problems({name: kind or "" for name, kind in kinds.items()})
-            if not any(f"input '{name}'" in problem for name in unknown)  # its own mistake is told already
-        ]
+        after, gone = self._after(spec.after, by, earlier)
+        if step is not None:
+            problems += self._params_problems(step, params, by) if "params" not in unread else []
+            unknown = dict.fromkeys(name for name in step.inputs if {"inputs", f"inputs.{name}"} & unread)
+            wrong += step.inputs_problems({**unknown, **kinds})
         resources = self._resources(spec.resources, step)
-        problems += self._too_large(resources)
-        spec = replace(spec, params=params, inputs=inputs, resources=resources, project=project, owner=by.name)
+        problems += [*wrong, *gone, *self._too_large(resources)]
+        spec = replace(spec, params=params, inputs=inputs, after=after, project=project)
+        spec = replace(spec, resources=resources, owner=by.name)
         try:
             spec.check()
         except InvalidInput as error:
-            problems += error.problems
+            problems = [*error.problems, *problems]
         return spec, problems
 
+    def _project(self, ref: str, by: Identity) -> tuple[str, list[str]]:
+        """The project's id; whoever may not train there is refused at once, whatever else is wrong."""
+        try:
+            project, problems = self.projects.get(ref).id if ref else "", list[str]()
+        except NotFound as error:
+            return "", [f"the project is '{ref}': {_lower(error)}"]
+        by.require(Role.TRAINER, project)
+        return project, problems
+
+    def _params_problems(self, step: Step, params: Mapping[str, Any], by: Identity) -> list[str]:
+        problems = step.params_problems(params)
+        if problems or not step.paths:
+            return problems
+        paths = step.paths(step.check_params(params))
+        self.roots.check(paths, by)  # first: who may not read there is not told what is there
+        return missing(paths)
+
+    def _after(self, jobs: Sequence[str], by: Identity, earlier: Earlier) -> tuple[tuple[str, ...], list[str]]:
+        """The ids of the jobs to wait for, but for those of this flow their names."""
+        found, problems = [], []
+        for ref in jobs:
+            try:
+                found.append(ref if ref in earlier else self._job(ref, by).id)
+            except (NotFound, Conflict) as error:
+                problems.append(f"it is to run after '{ref}': {_lower(error)}")
+        return tuple(found), problems
+
+    def _job(self, ref: str, by: Identity) -> Job:
+        job = self.queue.get(ref)
+        if not may_see(by, job.project):
+            raise NotFound(f"There is no job '{ref}'.")
+        return job
+
     def _resolve(
-        self, inputs: Mapping[str, str], by: Identity, earlier: Mapping[str, Step]
+        self, inputs: Mapping[str, str], by: Identity, earlier: Earlier
     ) -> tuple[dict[str, str], dict[str, str | None], list[str]]:
         found: dict[str, str] = {}
         kinds: dict[str, str | None] = {}
@@ -103,7 +137,7 @@ class SpecChecker:
                 found[name], kinds[name] = reference, None
         return found, kinds, problems
 
-    def _resolve_one(self, reference: str, by: Identity, earlier: Mapping[str, Step]) -> tuple[str, str]:
+    def _resolve_one(self, reference: str, by: Identity, earlier: Earlier) -> tuple[str, str | None]:
         made = output_of_job(reference)
         if reference in self.coming:
             return reference, self.coming[reference]
@@ -114,14 +148,15 @@ class SpecChecker:
             return bundle.uuid, bundle.kind
         name, output = made
         if name in earlier:
-            return reference, _kind_of(earlier[name], output)
-        job = self.queue.get(name)
-        if not may_see(by, job.project):
-            raise NotFound(f"There is no job '{name}'.")
+            step = earlier[name]
+            return reference, _kind_of(step, output) if step else None
+        job = self._job(name, by)
         return f"job:{job.id}/{output}", _kind_of(STEPS.get(job.step), output)
 
-    def _resources(self, given: Resources, step: Step) -> Resources:
+    def _resources(self, given: Resources, step: Step | None) -> Resources:
         """What is asked for; what nobody chose is the step's own wish, as far as a machine here can fulfil it."""
+        if step is None:
+            return given
         chosen = given if given != Resources() else UNSET
         cpus = max((node.capacity.cpus for node in self.nodes()), default=step.resources.cpus)
         memory = max((node.capacity.memory for node in self.nodes()), default=step.resources.memory)
@@ -137,6 +172,18 @@ class SpecChecker:
             return []
         has = "; ".join(f"{node.name}: {_words(node.capacity)}" for node in nodes)
         return [f"it asks for {_words(resources)}, which no machine here has ({has})."]
+
+
+def _ordered(specs: Sequence[JobSpec]) -> tuple[list[JobSpec], list[str]]:
+    """What others wait for first; jobs that wait for each other stay as they are, and that is told."""
+    try:
+        return in_order(specs), []
+    except InvalidInput as error:
+        return list(specs), [_lower(error)]
+
+
+def _step_of(spec: JobSpec) -> Step | None:
+    return STEPS.get(spec.step) if spec.step in STEPS else None
 
 
 def _kind_of(step: Step, output: str) -> str:

@@ -9,65 +9,34 @@ or `jobs:` with a list of such tables; they refer to each other by name: `inputs
 """
 
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from seedbed.base.errors import InvalidInput, NotFound
-from seedbed.base.mistakes import sentences_of
-from seedbed.base.resources import Resources, parse_size
-from seedbed.runtime.jobs.spec import JobClass, JobSpec
-
-
-class _Amounts(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    cpus: float = Field(0.0, ge=0, allow_inf_nan=False)
-    memory: int = Field(0, ge=0)
-    gpus: int = Field(0, ge=0)
-
-    @field_validator("memory", mode="before")
-    @classmethod
-    def _with_unit(cls, given: Any) -> Any:
-        try:
-            return parse_size(given) if isinstance(given, str) else given
-        except InvalidInput as error:
-            raise ValueError(f"{error.message} {error.hint}") from None
-
-
-class _JobTable(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    step: str = Field(description="name the step to run.")
-    name: str = ""
-    params: dict[str, Any] = Field(default_factory=dict)
-    inputs: dict[str, str] = Field(default_factory=dict)
-    cls: JobClass = Field(JobClass.BE, alias="class")
-    resources: _Amounts = Field(default_factory=_Amounts)  # 0: what the step itself asks for
-    grace: float = Field(30.0, ge=0, allow_inf_nan=False)
-    retries: int = Field(2, ge=0)
-    project: str = ""
-    after: list[str] = Field(default_factory=list)
-    seed: int = Field(0, ge=0)
-    again: bool = False
-    timeout: float = Field(0.0, ge=0, allow_inf_nan=False)
-
-    def spec(self) -> JobSpec:
-        given = self.model_dump(exclude={"resources", "after"})
-        return JobSpec(**given, resources=Resources(**self.resources.model_dump()), after=tuple(self.after))
+from seedbed.flows.asked import Faulty, JobAsked
+from seedbed.runtime.jobs.spec import JobSpec
 
 
 def load_job_file(path: Path) -> list[JobSpec]:
     """The jobs of a YAML file, not yet submitted; every mistake in it at once."""
+    return parse_jobs(_text(path), where=str(path))
+
+
+def load_tables(path: Path) -> list[dict[str, Any]]:
+    """The jobs of a YAML file as `POST /jobs/flow` takes them, unchecked."""
+    return parse_tables(_text(path), where=str(path))
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_text()
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise NotFound(f"There is no job file {path}.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"The job file {path} cannot be read: {error}.") from None
-    return parse_jobs(text, where=str(path))
 
 
 def _in_a_line(error: yaml.YAMLError) -> str:
@@ -81,6 +50,22 @@ def _in_a_line(error: yaml.YAMLError) -> str:
 
 def parse_jobs(text: str, *, where: str = "the job file") -> list[JobSpec]:
     """The jobs of a YAML text."""
+    problems: list[str] = []
+    specs = []
+    tables = parse_tables(text, where=where)
+    for number, table in enumerate(tables, 1):
+        spec = JobAsked.model_validate(table).spec()
+        if isinstance(spec, Faulty):
+            prefix = f"job {number}: " if len(tables) > 1 else ""
+            problems += [f"{prefix}{problem}" for problem in spec.mistakes]
+        specs.append(spec)
+    if problems:
+        raise InvalidInput(f"{where} cannot be used.", problems=problems)
+    return specs
+
+
+def parse_tables(text: str, *, where: str = "the job file") -> list[dict[str, Any]]:
+    """The jobs of a YAML text as they are written there, in words that JSON has too: a server reads and checks them."""
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -88,15 +73,14 @@ def parse_jobs(text: str, *, where: str = "the job file") -> list[JobSpec]:
     tables = content.get("jobs") if isinstance(content, Mapping) and "jobs" in content else [content]
     if not isinstance(tables, list) or not tables or not all(isinstance(table, Mapping) for table in tables):
         raise InvalidInput(f"{where} must hold one job (step: NAME ...) or a list of them under jobs:.")
-    problems: list[str] = []
-    specs = []
-    for number, table in enumerate(tables, 1):
-        try:
-            specs.append(_JobTable.model_validate(table).spec())
-        except ValidationError as error:
-            prefix = f"job {number}: " if len(tables) > 1 else ""
-            found = sentences_of(error.errors(), _JobTable.model_fields, noun="a field of a job")
-            problems += [f"{prefix}{problem}" for problem in found]
-    if problems:
-        raise InvalidInput(f"{where} cannot be used.", problems=problems)
-    return specs
+    return [_as_json(table) for table in tables]
+
+
+def _as_json(value: Any) -> Any:
+    """The same value in JSON's types: what YAML has beside them (dates, infinity) as text."""
+    if isinstance(value, Mapping):
+        return {str(name): _as_json(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_as_json(inner) for inner in value]
+    plain = value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and isfinite(value))
+    return value if plain else str(value)

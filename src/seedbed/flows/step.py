@@ -98,8 +98,8 @@ class Step:
             return sentences_of(error.errors(), self.params.model_fields)
         return []
 
-    def inputs_problems(self, given: Mapping[str, str]) -> list[str]:
-        """What is wrong with inputs, given as input name -> kind of the bundle; a sentence each."""
+    def inputs_problems(self, given: Mapping[str, str | None]) -> list[str]:
+        """What is wrong with inputs, given as input name -> kind of the bundle (None: unknown); a sentence each."""
         problems = [
             f"'{name}' is not an input of step '{self.name}'. {near_matches(name, list(self.inputs))}"
             for name in given
@@ -113,7 +113,7 @@ class Step:
         return problems + [
             f"input '{name}' of step '{self.name}' was given a bundle of kind '{kind}'; it takes {slot.allowed}."
             for name, kind in given.items()
-            if (slot := self.inputs.get(name)) and not slot.takes(kind)
+            if kind is not None and (slot := self.inputs.get(name)) and not slot.takes(kind)
         ]
 
 

@@ -24,6 +24,17 @@ def test_every_mistake_of_one_request_is_named_at_once(me: httpx.Client) -> None
     assert any("steb" in problem for problem in problems)
 
 
+def test_what_the_store_knows_to_be_wrong_is_named_with_what_cannot_be_read(me: httpx.Client) -> None:
+    wrong = {"step": "decode", "params": {"size": 1}, "resources": {"gpus": 999}, "inputs": {"data": "no"}, "seed": -1}
+    answer = me.post("/api/v1/jobs", json=wrong)
+    assert is_problem(answer, 422)
+    for part in ("'seed' is -1", "'size' is 1", "input 'data' is 'no'", "999 gpus"):
+        assert part in answer.text
+    flow = me.post("/api/v1/jobs/flow", json={"jobs": [{"step": "decod", "cls": "x"}, {**wrong, "name": "second"}]})
+    assert is_problem(flow, 422)
+    assert [problem.partition(":")[0] for problem in flow.json()["problems"]] == ["job 1"] * 2 + ["second"] * 4
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -256,3 +256,18 @@ def test_completion_knows_the_commands(home: Path) -> None:
     asked = {"_SEEDBED_COMPLETE": "complete_bash", "COMP_WORDS": "seedbed st", "COMP_CWORD": "1"}
     done = subprocess.run([program], env=environment(home, **asked), capture_output=True, text=True, timeout=60)
     assert "store" in done.stdout.split()
+
+
+FLAGS = ["-p", "steps=0", "-i", "dat=none", "--memory", "3 bananas", "--gpus", "999", "--class", "soon", "--seed", "-1"]
+WRITTEN = "{step: sleep-and-count, params: {steps: 0}, inputs: {dat: none}, class: soon, seed: -1"
+
+
+def test_every_mistake_of_a_job_is_told_at_once_by_flags_and_by_file(seedbed: Seedbed, tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(f"{WRITTEN}, resources: {{memory: 3 bananas, gpus: 999}}}}\n")
+    for arguments in (["sleep-and-count", *FLAGS], [str(tmp_path / "job.yaml")]):
+        done = seedbed("jobs", "submit", *arguments)
+        assert done.returncode == 2
+        parts = ["'steps' is 0", "input 'dat' is 'none'", "'dat' is not an input", "'soon'", "'seed' is -1", "999 gpus"]
+        assert all(part in done.stderr for part in [*parts, "'3 bananas' is not an amount of memory"]), done.stderr
+    done = seedbed("jobs", "submit", "sleep-and-count", "-p", "steps", "-i", "data")
+    assert "--param 'steps'" in done.stderr and "--input 'data'" in done.stderr

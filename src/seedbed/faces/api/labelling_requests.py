@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from seedbed.faces.api.requests import Asked, Ref
+from seedbed.faces.api.requests import Asked
+from seedbed.flows.asked import Ref
 
 Index = Annotated[int, Field(ge=0, le=1 << 31)]
 

@@ -6,7 +6,8 @@ from pydantic import Field, model_validator
 
 from seedbed.assets.projects.classes import Kind, NewClass
 from seedbed.assets.projects.labels import Mark, Source
-from seedbed.faces.api.requests import Asked, Name, Ref, Text
+from seedbed.faces.api.requests import Asked, Text
+from seedbed.flows.asked import Name, Ref
 
 Colour = Annotated[str, Field(max_length=20, examples=["#0072b2"])]
 Key = Annotated[str, Field(max_length=20, description="One letter, digit or sign.", examples=["1"])]

@@ -5,14 +5,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from seedbed.assets.access.roles import Role
-from seedbed.base.resources import Resources
+from seedbed.flows.asked import JobAsked, Name, Ref, ResourcesAsked
 from seedbed.methods.learn.settings import TrainSettings
-from seedbed.runtime.jobs.spec import JobClass, JobSpec
+from seedbed.runtime.jobs.spec import JobClass
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=2000)]
-Ref = Annotated[str, Field(max_length=500)]
-STEPS_OWN = Resources(cpus=0, memory=0)  # nothing asked: what the step asks for itself
 _UUID = "01936d2e-7a10-7c3e-9d51-0c6a5f3a7b21"
 
 
@@ -20,47 +17,6 @@ class Asked(BaseModel):
     """A request body; a field that does not exist is a mistake, not silence."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class ResourcesAsked(Asked):
-    """How much of a machine a job needs."""
-
-    cpus: float = Field(1.0, ge=0, le=1e6)
-    memory: int = Field(1 << 30, ge=0, description="Bytes.")
-    gpus: int = Field(0, ge=0, le=1_000_000)
-
-    def resources(self) -> Resources:
-        """As the rooms below have it."""
-        return Resources(self.cpus, self.memory, self.gpus)
-
-
-class JobAsked(Asked):
-    """A step to run."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"step": "train", "params": {"steps": 400}, "inputs": {"data": _UUID}}]},
-    )
-
-    step: Name
-    params: dict[str, Any] = Field(default_factory=dict)
-    inputs: dict[str, Ref] = Field(default_factory=dict, description="Input: a bundle, or job:<job id>/<output>.")
-    cls: JobClass = Field(JobClass.BE, description="te starts soon; be makes room for it.")
-    resources: ResourcesAsked | None = Field(None, description="Nothing: what the step asks for itself.")
-    grace: float = Field(30.0, ge=0, le=1e6, description="Seconds between the wish to stop and the kill.")
-    retries: int = Field(2, ge=0, le=1000)
-    project: Ref = ""
-    name: Annotated[str, Field(max_length=200)] = ""
-    after: list[Ref] = Field(default_factory=list, description="Jobs that must be done before.")
-    seed: int = Field(0, ge=0)
-    again: bool = Field(False, description="Run even if the store knows the answer.")
-    timeout: float = Field(0.0, ge=0, le=1e9, description="Seconds; 0: no limit.")
-
-    def spec(self) -> JobSpec:
-        """As the rooms below have it."""
-        given = self.model_dump(exclude={"resources", "after"})
-        resources = self.resources.resources() if self.resources else STEPS_OWN
-        return JobSpec(**given, resources=resources, after=tuple(self.after))
 
 
 class FlowAsked(Asked):

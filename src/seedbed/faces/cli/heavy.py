@@ -15,7 +15,7 @@ HEAVY: Registry[Any] = Registry(
         "scheduler": "seedbed.faces.cli.scheduler:run_until_parent_ends",
         "examine": "seedbed.flows.usecases.doctor:examine",
         "restore": "seedbed.flows.usecases.backup:restore",
-        "load_job_file": "seedbed.flows.jobfile:load_job_file",
+        "load_tables": "seedbed.flows.jobfile:load_tables",
         "Bars": "seedbed.faces.cli.progress:Bars",
         "Download": "seedbed.faces.cli.progress:Download",
         "table": "seedbed.faces.cli.drawing:table",

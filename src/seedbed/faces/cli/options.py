@@ -1,6 +1,7 @@
 """Options that many commands share, and how their texts are read."""
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -17,12 +18,19 @@ Params = Annotated[list[str] | None, typer.Option("--param", "-p", help="NAME=VA
 
 def pairs(given: list[str] | None, option: str) -> dict[str, str]:
     """NAME=VALUE texts; every mistake at once."""
-    wrong = [text for text in given or [] if "=" not in text[1:]]
-    if wrong:
-        raise InvalidInput(
-            f"{option} is written NAME=VALUE.", problems=[f"'{text}' is not of that form." for text in wrong]
-        )
+    refuse_unpaired({option: given})
     return dict((text.partition("=")[0], text.partition("=")[2]) for text in given or [])
+
+
+def refuse_unpaired(options: Mapping[str, list[str] | None]) -> None:
+    """Every text of several options that is not NAME=VALUE, at once."""
+    wrong = [(option, text) for option, given in options.items() for text in given or [] if "=" not in text[1:]]
+    if wrong:
+        which = dict.fromkeys(option for option, _ in wrong)
+        raise InvalidInput(
+            f"{' and '.join(which)} {'are' if len(which) > 1 else 'is'} written NAME=VALUE.",
+            problems=[f"{option} '{text}' is not of that form." for option, text in wrong],
+        )
 
 
 def values(given: list[str] | None, option: str) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from seedbed.base.ids import new_id
 from seedbed.base.registry import near_matches
 from seedbed.flows.check import SpecChecker
 from seedbed.flows.usecases.pages import require_project, visible_projects
-from seedbed.flows.wiring import in_order
 from seedbed.runtime.executors.protocol import Executor
 from seedbed.runtime.jobs.queue import JUST_SUBMITTED, Queue
 from seedbed.runtime.jobs.records import Attempt, Job
@@ -40,7 +39,7 @@ class Jobs:
 
     def check(self, specs: Sequence[JobSpec], *, by: Identity, drafts: Sequence[Draft] = ()) -> "list[JobSpec]":
         """Refuse what could not be submitted, and change nothing; `drafts` and the order as for `submit_flow`."""
-        return self._checker.check(in_order(specs), by, coming={draft.uuid: draft.kind for draft in drafts})
+        return self._checker.check(specs, by, coming={draft.uuid: draft.kind for draft in drafts})
 
     def submit_flow(self, specs: Sequence[JobSpec], *, by: Identity, drafts: Sequence[Draft] = ()) -> "list[Job]":
         """Queue several jobs that share a flow id, all or none.

@@ -6,9 +6,10 @@ from typing import Annotated
 from fastapi import Path, Query
 
 from seedbed.faces.api.access import Here, Trainer, Viewer
-from seedbed.faces.api.requests import FlowAsked, JobAsked, RerunAsked
+from seedbed.faces.api.requests import FlowAsked, RerunAsked
 from seedbed.faces.api.routing import Limit, Offset, router
 from seedbed.faces.api.views import AttemptView, JobView, LogView
+from seedbed.flows.asked import JobAsked
 
 jobs = router("jobs")
 JobId = Annotated[str, Path(description="The job's id or the beginning of it.", max_length=100)]

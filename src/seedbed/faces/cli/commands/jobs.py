@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seedbed.base.errors import InvalidInput
-from seedbed.base.resources import parse_size
 from seedbed.faces.cli.heavy import HEAVY
-from seedbed.faces.cli.options import Detach, Json, Limit, Params, Project, pairs, sure, values
+from seedbed.faces.cli.options import Detach, Json, Limit, Params, Project, pairs, refuse_unpaired, sure, values
 from seedbed.faces.cli.output import lasted, say, short, show_json, show_record, show_table, when
 from seedbed.faces.cli.session import Session, session
 
@@ -45,8 +44,9 @@ def submit(
     """Queue a step with parameters and inputs, or the jobs of a YAML file."""
     if Path(what).suffix in (".yaml", ".yml"):
         _refuse_beside_a_file(context)
-        asked = _from_file(Path(what))
+        asked = HEAVY.get("load_tables")(Path(what))
     else:
+        refuse_unpaired({"--param": param, "--input": given})
         fields: dict[str, Any] = {"step": what, "cls": cls.lower(), "grace": grace, "retries": retries, "name": name}
         fields |= {"project": project, "seed": seed, "again": again, "timeout": timeout}
         fields |= {"params": values(param, "--param"), "inputs": pairs(given, "--input")}
@@ -219,17 +219,10 @@ def _typed(context: typer.Context, name: str | None) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _from_file(path: Path) -> list[dict[str, Any]]:
-    return [
-        {name: value for name, value in spec.to_json().items() if name != "owner"}
-        for spec in HEAVY.get("load_job_file")(path)
-    ]
-
-
 def _resources(cpus: float | None, memory: str, gpus: int | None) -> dict[str, Any] | None:
     if cpus is None and not memory and gpus is None:
         return None
-    return {"cpus": cpus or 0, "memory": parse_size(memory) if memory else 0, "gpus": gpus or 0}
+    return {"cpus": cpus or 0, "memory": memory or 0, "gpus": gpus or 0}
 
 
 def _echo(text: str) -> None:
