@@ -246,12 +246,12 @@ def _visit(service: Service, project: str, leaves: Leaves, rounds: int, pause: f
     address = f"{known['url']}/projects/{project}/label"
     seconds = []
     with browsing() as browser:
-        for _ in range(rounds):
+        for left in reversed(range(rounds)):
             context = entered(browser, known)
-            seconds.append(opened(context, address)[1])
-            context.close()
-        context = entered(browser, known)
-        page, _ = opened(context, address)
+            page, waited = opened(context, address)
+            seconds.append(waited)
+            if left:
+                context.close()
         keys = label(page, leaves, LABELS, pause)
         times = page.evaluate("times")
         memory = memory_of(page, psutil.Process(service.process.pid))

@@ -104,7 +104,8 @@ def _file_problems(array: str, items: Iterable[DraftItem]) -> Iterable[str]:
         elif isinstance(item, DraftFile) and not item.path.is_file():
             yield f"there is no file {item.path}"
         names.add(item.name)
-        folders.update(str(parent) for parent in PurePosixPath(item.name).parents)
+        if "/" in item.name:
+            folders.update(str(parent) for parent in PurePosixPath(item.name).parents)
     for name in sorted(names & folders):
         yield f"in array {array!r}, {name!r} is both a file and a folder"
 

@@ -20,6 +20,7 @@ _CHUNK = 1 << 20
 _ONE_BY_ONE = 8  # up to here files are synced singly; above, one call for the file system is cheaper
 _READ_ONLY = 0o444
 _READERS = 4
+_AT_ONCE = 64  # files that a reader takes from the pile at most: a turn of its own for each costs more than a link does
 HEAL = "Bring it back: seedbed store pull, or add the same files again; seedbed store verify names all that is damaged."
 
 
@@ -44,8 +45,11 @@ class Content:
         with says_when_full(self.root):
             if len(todo) <= _READERS:
                 return [self._take(file, consume=consume) for file in todo]
+            some = min(_AT_ONCE, -(-len(todo) // (4 * _READERS)))
+            pieces = [todo[start : start + some] for start in range(0, len(todo), some)]
             with ThreadPoolExecutor(_READERS) as pool:
-                return list(pool.map(lambda file: self._take(file, consume=consume), todo))
+                taken = pool.map(lambda piece: [self._take(file, consume=consume) for file in piece], pieces)
+                return [link for piece in taken for link in piece]
 
     def _take(self, file: DraftFile | FileLink, *, consume: bool) -> FileLink:
         if isinstance(file, FileLink):
