@@ -1,0 +1,263 @@
+"""How many epochs a start is expected to take against the baseline's, learned from every start that was measured.
+
+A Bayesian linear regression of log(epoch ratio) on a few things that a person can read: how near the data sets are (log
+of the OTDD ratio), how much better the source's features score on the target, and how many images there are. Before any
+outcome it says what its prior says: epoch ratio = sqrt(OTDD ratio), within wide limits. Outcomes draw it from there.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from seedbed.base.errors import InvalidInput
+from seedbed.methods.similarity.evidence import Evidence, Outcome
+
+LEVEL = 0.8  # of the outcomes that the limits are to hold
+
+_PRIOR_POWER = 0.5  # of the OTDD ratio that gives the epoch ratio before anything was measured
+_PRIOR_NOISE = 0.3  # of log(epoch ratio) between like starts: runs on small sets differ by about a third
+_PRIOR_WORTH = 4.0  # outcomes that this guess counts for
+_UNIT = 0.3  # of log(OTDD ratio): sources of one target differ by about so much
+_SCORE_UNITS = {"log-evidence": 0.1, "h-score": 0.5, "knn": 0.1, "probe": 0.1, "centres": 0.1}  # before any outcome
+_UNIT_WORTH = 4.0  # outcomes that these count for
+_FURTHEST = 4.0  # units: what lies beyond is taken to lie there, so that one odd score does not decide
+_EXTREME = math.log(20.0)  # of either ratio
+_STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)  # how many outcomes the prior of a slope is worth
+_SCORE_STRENGTHS = (1.0, 3.0, 10.0, 100.0, 1000.0)  # the same for the scores; the last all but leaves them out
+_USUAL = (1.0, 3.0)
+_FEWEST = 3  # targets from which on the strengths are chosen by how well a left-out target is foretold
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What is expected of a start: its epochs over the baseline's, and the limits that it should lie within."""
+
+    source: str
+    ratio: float  # how far its data set is, over how far the baseline's is
+    epoch_ratio: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """Foretells epoch ratios. `Predictor.fit([])` is the prior; more outcomes make it better and its limits closer."""
+
+    scales: Mapping[str, float]  # what one unit of each score is
+    mean: tuple[float, ...]  # of the slopes
+    precision: tuple[tuple[float, ...], ...]  # of the slopes, in units of the noise
+    shape: float  # of the inverse gamma distribution of the noise's variance
+    rate: float
+    stretch: float  # of the limits, by what left-out targets showed
+    outcomes: int
+    targets: int
+
+    @classmethod
+    def fit(cls, outcomes: Iterable[Outcome]) -> "Predictor":
+        """Learns from outcomes, in whatever order they come."""
+        known = sorted(outcomes, key=_key)
+        scales = _scales(known)
+        rows = np.array([_row(outcome.evidence, scales) for outcome in known]).reshape(-1, len(scales) + 4)
+        values = np.clip([math.log(outcome.epoch_ratio) for outcome in known], -_EXTREME, _EXTREME)
+        names = sorted({outcome.evidence.target for outcome in known})
+        groups = np.array([names.index(outcome.evidence.target) for outcome in known], dtype=np.int64)
+        strengths, stretch = _chosen(rows, values, groups, len(scales))
+        fitted = _Posterior.of(rows, values, strengths, len(scales))
+        return cls(
+            scales=scales,
+            mean=tuple(fitted.mean.tolist()),
+            precision=tuple(tuple(row) for row in fitted.precision.tolist()),
+            shape=fitted.shape,
+            rate=fitted.rate,
+            stretch=stretch,
+            outcomes=len(known),
+            targets=len(names),
+        )
+
+    def expect(self, evidence: Evidence, *, level: float = LEVEL) -> Expectation:
+        """The epoch ratio that is as likely too high as too low, and the limits that hold `level` of the outcomes."""
+        if not 0 < level < 1:
+            raise InvalidInput(f"level is {level}; it must be a share between 0 and 1.")
+        row = np.array(_row(evidence, self.scales))
+        fitted = _Posterior(np.array(self.mean), np.array(self.precision), self.shape, self.rate)
+        middle, spread = (float(value[0]) for value in fitted.foretell(row[None]))
+        away = float(stdtrit(2 * self.shape, 0.5 + level / 2)) * spread * self.stretch
+        limits = (math.exp(_bounded(middle + side * away)) for side in (0, -1, 1))
+        return Expectation(evidence.source, evidence.ratio, *limits)
+
+    def parts(self, evidence: Evidence) -> dict[str, float]:
+        """What each thing adds to log(epoch ratio), by name: below 0 it speaks for the source."""
+        worth = np.array(_row(evidence, self.scales)) * np.array(self.mean)
+        return dict(zip(("level", "distance", "target size", "source size", *self.scales), worth.tolist(), strict=True))
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {**vars(self), "mean": list(self.mean), "precision": [list(row) for row in self.precision]}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Predictor":
+        """What `to_json` gave."""
+        try:
+            made = cls(
+                scales={str(name): float(scale) for name, scale in value["scales"].items()},
+                mean=tuple(float(slope) for slope in value["mean"]),
+                precision=tuple(tuple(float(entry) for entry in row) for row in value["precision"]),
+                outcomes=int(value["outcomes"]),
+                targets=int(value["targets"]),
+                **{name: float(value[name]) for name in ("shape", "rate", "stretch")},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidInput(f"This is no predictor: {error!r}.") from error
+        if {len(made.mean), len(made.precision), *map(len, made.precision)} != {len(made.scales) + 4}:
+            raise InvalidInput("This is no predictor: its parts do not fit together.")
+        return made
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Where to start: the name of a source or of the baseline, why, and the share of epochs that should be saved."""
+
+    start: str
+    reason: str
+    expected_saving: float  # 0 for the baseline
+    expectation: Expectation | None = None  # of the start; none for the baseline
+
+
+def advise(expectations: Sequence[Expectation], *, baseline: str = "ImageNet") -> Advice:
+    """The fastest of the starts that are surely faster than the baseline, or else the baseline.
+
+    A start whose limits reach an epoch ratio of 1 is never advised: what counts is the time lost when it goes wrong.
+    """
+    best = pick(expectations)
+    if best:
+        return Advice(best.source, _for(best, baseline), 1 - best.epoch_ratio, best)
+    return Advice(baseline, f"{baseline} is as good: {_against(expectations, baseline)}", 0.0)
+
+
+def pick(expectations: Iterable[Expectation]) -> Expectation | None:
+    """The start with the fewest epochs among those that are faster than the baseline even at their upper limit."""
+    sure = [each for each in expectations if each.high < 1]
+    return min(sure, key=lambda each: (each.epoch_ratio, each.high, each.source), default=None)
+
+
+def _for(best: Expectation, baseline: str) -> str:
+    saving = f"expected to save {_percent(1 - best.epoch_ratio)} of the epochs"
+    limits = f"({_percent(1 - best.high)} to {_percent(1 - best.low)})"
+    return f"{best.source} {_nearness(best, baseline)}, and is {saving} {limits}."
+
+
+def _against(expectations: Sequence[Expectation], baseline: str) -> str:
+    if not expectations:
+        return "there are no other weights to start from."
+    best = min(expectations, key=lambda each: (each.epoch_ratio, each.source))
+    if best.epoch_ratio < 1:
+        saving = f"would save {_percent(1 - best.epoch_ratio)} of the epochs by the best guess"
+        return f"{best.source} {saving}, but may {_risk(best)}."
+    near = min(expectations, key=lambda each: (each.ratio, each.source))
+    return f"no other weights are expected to save epochs; the nearest, {near.source}, {_nearness(near, baseline)}."
+
+
+def _risk(best: Expectation) -> str:
+    cost = best.high - 1
+    return f"cost {_percent(cost)} more" if cost >= 0.005 else "save none"
+
+
+def _nearness(one: Expectation, baseline: str) -> str:
+    if one.ratio < 0.995:
+        return f"comes from images {_percent(1 - one.ratio)} nearer than those of {baseline}"
+    if one.ratio < 1.005:
+        return f"comes from images as near as those of {baseline}"
+    return f"comes from images {_percent(one.ratio - 1)} further away than those of {baseline}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+@dataclass(frozen=True)
+class _Posterior:
+    """Slopes and noise after the outcomes: a normal times an inverse gamma distribution."""
+
+    mean: _Floats
+    precision: _Floats
+    shape: float
+    rate: float
+
+    @classmethod
+    def of(cls, rows: _Floats, values: _Floats, strengths: tuple[float, float], scores: int) -> "_Posterior":
+        prior = np.zeros(rows.shape[1])
+        prior[1] = _PRIOR_POWER * _UNIT
+        weight = np.full(rows.shape[1], strengths[0])
+        weight[rows.shape[1] - scores :] = strengths[1]
+        precision = np.diag(weight) + rows.T @ rows
+        away = values - rows @ prior
+        slopes = np.linalg.solve(precision, rows.T @ away)
+        misfit = float(away @ (away - rows @ slopes))
+        shape = (_PRIOR_WORTH + len(values)) / 2
+        return cls(prior + slopes, precision, shape, (_PRIOR_WORTH * _PRIOR_NOISE**2 + max(misfit, 0.0)) / 2)
+
+    def foretell(self, rows: _Floats) -> tuple[_Floats, _Floats]:
+        """The middle and the scale of Student's t distribution, with 2 x shape degrees of freedom, of each outcome."""
+        unsure = np.einsum("ij,ji->i", rows, np.linalg.solve(self.precision, rows.T))
+        return rows @ self.mean, np.sqrt(self.rate / self.shape * (1 + unsure))
+
+
+def _chosen(
+    rows: _Floats, values: _Floats, groups: NDArray[np.int64], scores: int
+) -> tuple[tuple[float, float], float]:
+    """The strengths that foretell left-out targets best, and by how much their limits must be stretched to hold."""
+    count = int(groups.max(initial=-1)) + 1
+    if count < _FEWEST:
+        return _USUAL, 1.0
+    found = []
+    for strengths in product(_STRENGTHS, _SCORE_STRENGTHS if scores else _SCORE_STRENGTHS[:1]):
+        middles, spreads = np.empty_like(values), np.empty_like(values)
+        for group in range(count):
+            out = groups == group
+            fitted = _Posterior.of(rows[~out], values[~out], strengths, scores)
+            middles[out], spreads[out] = fitted.foretell(rows[out])
+        errors = np.square(values - middles)
+        found.append((float(errors.mean()), strengths, float(np.sqrt((errors / np.square(spreads)).mean()))))
+    _, strengths, off = min(found, key=lambda each: (each[0], (-each[1][0], -each[1][1])))
+    return strengths, max(1.0, off)
+
+
+def _row(evidence: Evidence, scales: Mapping[str, float]) -> list[float]:
+    """One, the log of the distance, the sizes and the scores, each in units that are about 1; 0 where not known."""
+    distance = _bounded(math.log(max(evidence.ratio, 1e-9)))
+    target, source = evidence.target_images, evidence.source_images
+    sizes = [math.log10(target / 1000) if target else 0.0, math.log10(source / target) if target and source else 0.0]
+    scores = [evidence.scores.get(name, 0.0) / scale for name, scale in scales.items()]
+    return [1.0, distance / _UNIT, *(min(max(value, -_FURTHEST), _FURTHEST) for value in (*sizes, *scores))]
+
+
+def _scales(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """What one unit of each score is: its usual size, by the outcomes and, while these are few, by what is usual."""
+    squares: dict[str, list[float]] = defaultdict(list)
+    for outcome in outcomes:
+        for name, value in outcome.evidence.scores.items():
+            squares[name].append(value**2)
+    scales = {}
+    for name, seen in sorted(squares.items()):
+        usual = _SCORE_UNITS.get(name, math.sqrt(np.mean(seen)) or 1.0)
+        scales[name] = math.sqrt((_UNIT_WORTH * usual**2 + sum(seen)) / (_UNIT_WORTH + len(seen)))
+    return scales
+
+
+def _key(outcome: Outcome) -> tuple[Any, ...]:
+    evidence = outcome.evidence
+    facts = (evidence.ratio, evidence.source_images, evidence.target_images, sorted(evidence.scores.items()))
+    return evidence.target, evidence.source, outcome.architecture, outcome.epoch_ratio, *facts
+
+
+def _bounded(log_ratio: float) -> float:
+    return min(max(log_ratio, -_EXTREME), _EXTREME)
