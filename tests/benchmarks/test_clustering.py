@@ -1,24 +1,10 @@
 import numpy as np
 import pytest
-from benchmarks.clustering import (
-    FIGURE_11,
-    QUICK,
-    SCAN,
-    SPEED,
-    Scale,
-    comparisons,
-    figures,
-    fill,
-    jobs_of,
-    matched,
-    measure,
-    note,
-    scores,
-    table,
-)
+from benchmarks.clustering import comparisons, figures, fill, jobs_of, measure, note, table
+from benchmarks.clustering_runs import FIGURE_11, QUICK, SCAN, SPEED, Scale, matched, scores
 from benchmarks.few_labels import SYNTHETIC, Rows
 
-from benchmarks import clustering
+from benchmarks import clustering_runs
 
 SETS = (FIGURE_11, "trees")
 SMALL = Scale(SETS, seeds=(0, 1), methods=(QUICK, SCAN))
@@ -100,11 +86,11 @@ def quick_work(monkeypatch):
         rows = np.eye(6, 16)[classes] + np.random.default_rng(0).normal(0, 0.05, (len(images), 16))
         return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
-    monkeypatch.setattr(clustering, "embed", embed)
-    monkeypatch.setattr(clustering, "SIZE", 16)
-    clustering._embedded.cache_clear()
+    monkeypatch.setattr(clustering_runs, "embed", embed)
+    monkeypatch.setattr(clustering_runs, "SIZE", 16)
+    clustering_runs._embedded.cache_clear()
     yield asked
-    clustering._embedded.cache_clear()
+    clustering_runs._embedded.cache_clear()
 
 
 def test_rows_that_are_there_are_not_run_again(quick_work, tmp_path):
