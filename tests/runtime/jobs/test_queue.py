@@ -1,5 +1,8 @@
 """The queue on both databases: what was acknowledged is there, in its order, and every mistake is told at once."""
 
+import json
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -105,8 +108,13 @@ def test_references_to_outputs_of_jobs_are_read() -> None:
     assert output_of_job("job:abc/model") == ("abc", "model")
     assert output_of_job(new_id()) is None
     spec = JobSpec("s", inputs={"a": "job:1/x", "b": "job:1/y", "c": new_id()}, after=("2", "1"))
-    assert spec.dependencies == ("1", "2")
-    assert JobSpec.from_json(spec.to_json()) == spec
+    assert spec.dependencies == spec.needed == ("1", "2")
+    spared = replace(spec, spare=("a", "b"), after=("2",), estimates={"seconds": 40.0})
+    assert (spared.dependencies, spared.needed) == (("1", "2"), ("2",))
+    assert all(JobSpec.from_json(json.loads(json.dumps(one.to_json()))) == one for one in (spec, spared))
+    with pytest.raises(InvalidInput) as refused:
+        replace(spec, estimates={"seconds": float("nan")}).check()
+    assert refused.value.problems == ("estimates.seconds is nan; it must be a number of at least 0.",)
 
 
 def test_a_transition_tells_the_feed_and_a_wrong_one_changes_nothing(service: Service) -> None:

@@ -302,6 +302,18 @@ def test_jobs_end_with_a_sentence_when_what_they_need_ends_badly(service: Servic
     assert service.queue.get(second.id).reason.startswith(f"Job '{first.name}', which it needs, ")
 
 
+@pytest.mark.parametrize("how", ["failed", "cancelled", "done"])
+def test_a_job_runs_without_an_input_that_it_can_do_without_when_nobody_made_it(service: Service, how: str) -> None:
+    first = service.submit("sys.exit(1)" if how == "failed" else "count()", retries=0, params={"to": 2})
+    there = "assert (here / 'inputs/x').exists() == params['there']; count()"
+    inputs = {"x": f"job:{first.id}/result"}
+    second = service.submit(there, inputs=inputs, spare=("x",), params={"to": 1, "there": how == "done"})
+    if how == "cancelled":
+        service.queue.cancel(first.id)
+    assert service.finish(second).state is State.DONE
+    assert service.queue.get(first.id).state.value == how
+
+
 def test_an_output_that_was_not_made_is_told(service: Service) -> None:
     first = service.submit(params={"to": 1})
     second = service.finish(service.submit(inputs={"x": f"job:{first.id}/model"}))

@@ -21,12 +21,12 @@ class Dependencies:
         return cls(queue.standings(wanted) if wanted else {})
 
     def are_met(self, waiter: Waiter) -> bool:
-        """Whether everything that a job needs is done."""
+        """Whether everything that a job needs is done, and what it can do without has ended."""
         return not self._unmet(waiter)
 
     def verdict(self, waiter: Waiter) -> tuple[State, str] | None:
         """How a job must end because one that it needs ended badly; a job that is gone has failed."""
-        for job in waiter.spec.dependencies:
+        for job in waiter.spec.needed:
             state, name = self._standing(job)
             if state is State.FAILED:
                 return State.FAILED, f"Job '{name}', which it needs, failed"
@@ -43,7 +43,9 @@ class Dependencies:
         return f"Waiting for job '{self._standing(unmet[0])[1]}'{more} to finish"
 
     def _unmet(self, waiter: Waiter) -> list[str]:
-        return [job for job in waiter.spec.dependencies if self._standing(job)[0] is not State.DONE]
+        needed = set(waiter.spec.needed)
+        states = {job: self._standing(job)[0] for job in waiter.spec.dependencies}
+        return [job for job, state in states.items() if not (state is State.DONE if job in needed else state.ended)]
 
     def _standing(self, job: str) -> tuple[State, str]:
         return self.standings.get(job, (State.FAILED, job))

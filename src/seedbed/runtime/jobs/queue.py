@@ -184,13 +184,18 @@ class Queue:
             return [Metric(*row) for row in rows]
 
     def resolve(self, job: Job) -> dict[str, str]:
-        """The bundles that a job's inputs stand for, by input name; every input that has none is told at once."""
+        """The bundles that a job's inputs stand for, by input name; every input that has none is told at once.
+
+        An input that it can do without, and that nobody made, is left out.
+        """
         found, problems = dict(job.spec.inputs), []
         for name, reference in job.spec.inputs.items():
             if source := output_of_job(reference):
                 outputs = self.get(source[0]).outputs
                 found[name] = outputs.get(source[1], "")
-                if not found[name]:
+                if not found[name] and name in job.spec.spare:
+                    del found[name]
+                elif not found[name]:
                     known = ", ".join(outputs) or "nothing"
                     problems.append(f"input '{name}': job {source[0]} made no '{source[1]}'; it made {known}.")
         if problems:

@@ -365,7 +365,14 @@ def _mine(attempt: Attempt) -> tuple[Any, Any]:
 def _waiting(waiter: Waiter) -> Waiting:
     spec = waiter.spec
     return Waiting(
-        waiter.id, spec.cls, spec.resources, waiter.submitted, spec.grace, waiter.preemptions, waiter.position
+        waiter.id,
+        spec.cls,
+        spec.resources,
+        waiter.submitted,
+        spec.grace,
+        waiter.preemptions,
+        waiter.position,
+        dict(spec.estimates),
     )
 
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -28,7 +28,9 @@ class JobSpec:
     An input is a bundle's uuid, or `job:<job id>/<output>`: what that job will have made. `after` names jobs that
     must be done before, whatever they make. `retries` is how many times it is tried again after an attempt that
     failed or was lost (preemptions do not count). `timeout`: seconds that one attempt may run, 0: no limit.
-    `again`: run even if the store knows the answer.
+    `again`: run even if the store knows the answer. `spare` names inputs that it can do without: where the job that
+    makes one does not end well, it runs without that input. `estimates` are amounts (seconds, bytes) that whoever asks
+    for the job expects of it; a policy may read them without knowing what they are of.
     """
 
     step: str
@@ -45,12 +47,22 @@ class JobSpec:
     seed: int = 0
     again: bool = False
     timeout: float = 0.0
+    spare: tuple[str, ...] = ()
+    estimates: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def dependencies(self) -> tuple[str, ...]:
-        """The ids of the jobs that must be done before this one can start."""
-        from_inputs = (output_of_job(reference) for reference in self.inputs.values())
-        return tuple(dict.fromkeys([*(found[0] for found in from_inputs if found), *self.after]))
+        """The ids of the jobs that must have ended before this one can start."""
+        return self._waits_for(self.inputs)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The ids of those among them that must have ended well."""
+        return self._waits_for([name for name in self.inputs if name not in self.spare])
+
+    def _waits_for(self, inputs: Iterable[str]) -> tuple[str, ...]:
+        made = (output_of_job(self.inputs[name]) for name in inputs)
+        return tuple(dict.fromkeys([*(found[0] for found in made if found), *self.after]))
 
     def check(self) -> None:
         """Refuse what cannot be run, all mistakes at once."""
@@ -59,7 +71,7 @@ class JobSpec:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` reads back."""
-        return {**asdict(self), "after": list(self.after)}
+        return {**asdict(self), "after": list(self.after), "spare": list(self.spare)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "JobSpec":
@@ -67,7 +79,7 @@ class JobSpec:
         known = dict(data)
         known["cls"] = JobClass(known.get("cls", JobClass.BE))
         known["resources"] = Resources(**known.get("resources", {}))
-        known["after"] = tuple(known.get("after", ()))
+        known |= {name: tuple(known.get(name, ())) for name in ("after", "spare")}
         return cls(**known)
 
 
@@ -86,6 +98,7 @@ def _problems(spec: JobSpec) -> list[str]:
         "retries": (spec.retries, 0),
         "timeout": (spec.timeout, 0.0),
     }
+    amounts |= {f"estimates.{name}": (value, 0.0) for name, value in spec.estimates.items()}
     problems = [
         f"{name} is {value}; it must be a number of at least {least:g}."
         for name, (value, least) in amounts.items()
