@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, sync_playwright
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import Conflict
@@ -24,6 +24,7 @@ from tests.faces.ui.content import Content, ended, fill
 
 CHROMIUM = Path("/usr/bin/chromium")
 TOKEN = "a-token-for-tests"
+DESK, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,54 @@ class Served:
     def cookie(self) -> dict[str, str]:
         """What that address leaves in a browser."""
         return {"name": f"seedbed-{self.url.rpartition(':')[2]}", "value": TOKEN, "url": self.url}
+
+
+class Watched:
+    """A page with everything that went wrong on it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.wrong: list[str] = []
+        self.hosts: set[str] = set()
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.wrong.append(f"script: {error}"))
+        page.on("request", self._asked)
+        page.on("response", self._answered)
+
+    def go(self, url: str) -> Page:
+        """Open an address and wait until it is alive."""
+        self.page.goto(url)
+        alive(self.page)
+        return self.page
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.wrong.append(f"console: {message.text}")
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.startswith(("data:", "blob:")):
+            self.hosts.add(request.url.split("/")[2].split(":")[0])
+
+    def _answered(self, response: Response) -> None:
+        if response.status >= 400:
+            self.wrong.append(f"{response.status}: {response.url}")
+
+
+def alive(page: Page) -> None:
+    """Connected, drawn, fonts and pictures there."""
+    page.wait_for_function("window.socket && window.socket.connected")
+    page.wait_for_load_state("networkidle")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.chart')].every(c => c.querySelector('svg') || !c.checkVisibility())"
+    )
+
+
+def entered(browser: Browser, served: Served) -> BrowserContext:
+    """A browser of its own that has been let in."""
+    context = browser.new_context(viewport=DESK, color_scheme="light")  # type: ignore[arg-type]
+    context.set_default_timeout(30_000)
+    context.add_cookies([served.cookie])  # type: ignore[list-item]
+    return context
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +132,28 @@ def solo(serve: Callable[[str], Served], tmp_path_factory: pytest.TempPathFactor
     """One person's server, with content."""
     served = serve(TOKEN)
     return Served(served.url, served.platform, fill(served.platform, tmp_path_factory.mktemp("content")))
+
+
+@pytest.fixture(scope="module")
+def served(solo: Served) -> Served:
+    """The server that `shared` and `watched` look at: a file of tests with one of its own says so by this name."""
+    return solo
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Browser, served: Served) -> Iterator[BrowserContext]:
+    """One browser for many pages: what was fetched once is kept, as at people's."""
+    context = entered(browser, served)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def watched(shared: BrowserContext) -> Iterator[Watched]:
+    """A page of that browser."""
+    page = shared.new_page()
+    yield Watched(page)
+    page.close()
 
 
 def _opened(home: Path, process: "subprocess.Popen[bytes]", port: int) -> Platform:

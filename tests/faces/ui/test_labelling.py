@@ -1,20 +1,19 @@
 """The labelling page in a real browser: keys, drag and shift, undo, class by class, waiting labels, live news."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.assets.data.synthetic import CLASSES, write_leaves
 from seedbed.base.ids import new_id
 from seedbed.runtime.jobs.states import State
-from tests.faces.ui.conftest import TOKEN, Served
+from tests.faces.ui.conftest import PHONE, TOKEN, Served, Watched, entered
 from tests.faces.ui.content import EVIL, ended
-from tests.faces.ui.test_pages import PHONE, Watched, entered
 
 _SERIOUS = ("serious", "critical")
 
@@ -46,18 +45,8 @@ def make_project(served: Served, data: str, classes: list[str], goal: int = 25) 
 
 
 @pytest.fixture(scope="module")
-def shared(browser: Browser, leaves: tuple[Served, str]) -> Iterator[BrowserContext]:
-    """One browser for many pages: what was fetched once is kept, as at people's."""
-    context = entered(browser, leaves[0])
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def watched(shared: BrowserContext) -> Iterator[Watched]:
-    page = shared.new_page()
-    yield Watched(page)
-    page.close()
+def served(leaves: tuple[Served, str]) -> Served:
+    return leaves[0]
 
 
 @pytest.fixture

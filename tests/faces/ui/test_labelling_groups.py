@@ -15,10 +15,9 @@ from seedbed.assets.store.bundle import Lineage
 from seedbed.flows.kinds.embeddings import Embeddings, Groups
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
-from tests.faces.ui.conftest import TOKEN, Served
+from tests.faces.ui.conftest import TOKEN, Served, entered
 from tests.faces.ui.content import ended
 from tests.faces.ui.test_labelling import all_saved, image, label, make_project, said
-from tests.faces.ui.test_pages import entered
 
 pytestmark = pytest.mark.slow
 

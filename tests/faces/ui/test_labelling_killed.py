@@ -16,10 +16,9 @@ from seedbed.assets.data.synthetic import write_leaves
 from seedbed.base.settings import load_settings
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.states import State
-from tests.faces.ui.conftest import TOKEN, Served, _free_port
+from tests.faces.ui.conftest import TOKEN, Served, _free_port, entered
 from tests.faces.ui.content import ended
 from tests.faces.ui.test_labelling import all_saved, events, image, label, make_project, said
-from tests.faces.ui.test_pages import entered
 
 
 class Mortal:

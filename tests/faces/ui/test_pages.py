@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, expect
+from playwright.sync_api import Browser, Page, expect
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.base.ids import new_id
@@ -14,10 +14,9 @@ from seedbed.base.resources import Resources
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
-from tests.faces.ui.conftest import Served
+from tests.faces.ui.conftest import PHONE, Served, Watched, alive, entered
 from tests.faces.ui.content import EVIL, ended
 
-DESK, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 PICTURES = Path(__file__).parents[3] / "docs" / "pictures"
 PAGES = {
     "home": "/",
@@ -35,69 +34,6 @@ PAGES = {
     "project": "/projects/{project}",
     "doctor": "/doctor",
 }
-
-
-class Watched:
-    """A page with everything that went wrong on it."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.wrong: list[str] = []
-        self.hosts: set[str] = set()
-        page.on("console", self._said)
-        page.on("pageerror", lambda error: self.wrong.append(f"script: {error}"))
-        page.on("request", self._asked)
-        page.on("response", self._answered)
-
-    def go(self, url: str) -> Page:
-        """Open an address and wait until it is alive."""
-        self.page.goto(url)
-        alive(self.page)
-        return self.page
-
-    def _said(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.wrong.append(f"console: {message.text}")
-
-    def _asked(self, request: Request) -> None:
-        if not request.url.startswith(("data:", "blob:")):
-            self.hosts.add(request.url.split("/")[2].split(":")[0])
-
-    def _answered(self, response: Response) -> None:
-        if response.status >= 400:
-            self.wrong.append(f"{response.status}: {response.url}")
-
-
-def alive(page: Page) -> None:
-    """Connected, drawn, fonts and pictures there."""
-    page.wait_for_function("window.socket && window.socket.connected")
-    page.wait_for_load_state("networkidle")
-    page.wait_for_function(
-        "[...document.querySelectorAll('.chart')].every(c => c.querySelector('svg') || !c.checkVisibility())"
-    )
-
-
-def entered(browser: Browser, served: Served) -> BrowserContext:
-    """A browser of its own that has been let in."""
-    context = browser.new_context(viewport=DESK, color_scheme="light")  # type: ignore[arg-type]
-    context.set_default_timeout(30_000)
-    context.add_cookies([served.cookie])  # type: ignore[list-item]
-    return context
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Browser, solo: Served) -> Iterator[BrowserContext]:
-    """One browser for many pages: what was fetched once is kept, as at people's."""
-    context = entered(browser, solo)
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def watched(shared: BrowserContext) -> Iterator[Watched]:
-    page = shared.new_page()
-    yield Watched(page)
-    page.close()
 
 
 @pytest.fixture

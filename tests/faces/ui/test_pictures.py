@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 from seedbed.assets.access.roles import SOLO
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
-from tests.faces.ui.conftest import TOKEN, Served
+from tests.faces.ui.conftest import DESK, PHONE, TOKEN, Served, Watched, alive, entered
 from tests.faces.ui.content import ended
-from tests.faces.ui.test_pages import DESK, PHONE, PICTURES, Watched, alive, entered, picture
+from tests.faces.ui.test_pages import PICTURES, picture
 
 LARGEST = 250_000  # bytes of one picture
 DEMO = {"count_per_class": 40, "train": {"steps": 120, "evaluate_every": 15}}

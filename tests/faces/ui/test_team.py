@@ -14,9 +14,8 @@ from seedbed.assets.access.roles import SOLO, Role
 from seedbed.assets.store.bundle import ArrayType, Bundle, Draft, DraftArray, Lineage
 from seedbed.faces.ui.app import declare
 from seedbed.faces.ui.site import PAGES
-from tests.faces.ui.conftest import Served
+from tests.faces.ui.conftest import PHONE, Served, alive
 from tests.faces.ui.serve import CODE
-from tests.faces.ui.test_pages import PHONE, alive
 
 PASSWORD = "correct horse battery"
 

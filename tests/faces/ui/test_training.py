@@ -1,25 +1,16 @@
 """A training from the page: one button, or everything; mistakes stand by their field; the report as a page."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import Conflict
 from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.runtime.jobs.records import Job
-from tests.faces.ui.conftest import Served
+from tests.faces.ui.conftest import DESK, PHONE, Served, Watched
 from tests.faces.ui.content import ended
-from tests.faces.ui.test_pages import DESK, PHONE, Watched, entered
-
-
-@pytest.fixture(scope="module")
-def watched(browser: Browser, solo: Served) -> Iterator[Watched]:
-    context = entered(browser, solo)
-    yield Watched(context.new_page())
-    context.close()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.assets.data.synthetic import write_leaves
@@ -20,10 +20,9 @@ from seedbed.base.resources import Resources
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
-from tests.faces.ui.conftest import TOKEN, Served
+from tests.faces.ui.conftest import PHONE, TOKEN, Served, Watched, alive
 from tests.faces.ui.content import ended
 from tests.faces.ui.outcome import publish_outcome
-from tests.faces.ui.test_pages import PHONE, Watched, alive, entered
 
 PER_CLASS, LABELS = 5, 3
 SERIOUS = ("serious", "critical")
@@ -61,10 +60,8 @@ def place(serve: Callable[[str], Served], tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="module")
-def watched(browser: Browser, place: Place) -> Iterator[Watched]:
-    context = entered(browser, place.served)
-    yield Watched(context.new_page())
-    context.close()
+def served(place: Place) -> Served:
+    return place.served
 
 
 @pytest.fixture

@@ -10,19 +10,19 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.assets.data.synthetic import CLASSES, write_leaves
 from seedbed.runtime.jobs.states import State
-from tests.faces.ui.conftest import TOKEN, Served
+from tests.faces.ui.conftest import TOKEN, Served, Watched, alive
 from tests.faces.ui.test_labelling import all_saved
-from tests.faces.ui.test_pages import PICTURES, Watched, alive, entered
+from tests.faces.ui.test_pages import PICTURES
 
 LONG = bool(os.environ.get("SEEDBED_PICTURES"))
 PER_CLASS, EACH, MOST = (50, 8, 110) if LONG else (16, 3, 60)
@@ -40,13 +40,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def served(serve: Callable[[str], Served]) -> Served:
     return serve(TOKEN)
-
-
-@pytest.fixture
-def watched(browser: Browser, served: Served) -> Iterator[Watched]:
-    context = entered(browser, served)
-    yield Watched(context.new_page())
-    context.close()
 
 
 def shoot(page: Page, name: str, folder: Path, height: int = 860) -> None:
