@@ -23,6 +23,7 @@ from seedbed.runtime.jobs.states import State
 from tests.faces.ui.conftest import PHONE, TOKEN, Served, Watched, alive
 from tests.faces.ui.content import ended
 from tests.faces.ui.outcome import publish_outcome
+from tests.flows.made_up import made_up
 
 PER_CLASS, LABELS = 5, 3
 SERIOUS = ("serious", "critical")
@@ -268,6 +269,27 @@ def test_a_project_without_anything_says_what_to_do_next(watched: Watched, place
     expect(page.locator(".lead")).to_contain_text("has no images yet")
     watched.go(f"{place.served.url}/projects/{made.id}")
     expect(page.locator(".lead")).to_have_text("It begins with the images: drop a folder of them below.")
+
+
+def test_a_slip_is_changed_or_kept_with_one_click_and_not_asked_about_again(
+    watched: Watched, place: Place, tmp_path: Path
+):
+    projects = place.served.platform.projects
+    fields = made_up(place.served.platform, tmp_path, name="Fields", count=30, size=240)
+    fields.label(*range(24))
+    fields.say(9, "healthy")
+    fields.say(22, "rust")
+    page = watched.go(f"{place.served.url}/projects/{fields.project.id}/review")
+    expect(page.locator(".lead")).to_have_text("2 labels look as if they might be slips. Keep each, or change it.")
+    page.get_by_role("button", name="Change to rust").click()
+    expect(page.get_by_text("It is rust.")).to_be_visible()
+    page.get_by_role("button", name="Keep rust").click()
+    expect(page.locator(".lead")).to_have_text("Nothing is left to review here.")
+    labels = projects.labels(fields.project.id, by=SOLO)
+    assert [labels[fields.ids[row]].label for row in (9, 22)] == ["rust", "rust"]
+    page.reload()
+    expect(page.get_by_text("No label looks like a slip.")).to_be_visible()
+    assert watched.wrong == []
 
 
 @pytest.mark.parametrize("path", ["/new", "/projects/{}", "/projects/{}/results", "/projects/{}/takeaway"])
