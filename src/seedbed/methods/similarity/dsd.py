@@ -1,0 +1,82 @@
+"""DSD: which data sets are near a new one, measured against a baseline (Zhang and Stewart, section III)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from seedbed.base.errors import InvalidInput
+from seedbed.methods.similarity.otdd import Otdd
+from seedbed.methods.similarity.signature import Signature
+
+_FARTHEST = 1e6
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How near a data set is to the target.
+
+    `ratio` is the distance in distances to the baseline: 1 or more says that the baseline (ImageNet, usually) is as
+    good. `dsd` is the ratio over the largest one of the ranking, from 0 to 1: it orders a ranking and means nothing
+    across rankings. Where `exact` is false the distance is that of sketches.
+    """
+
+    name: str
+    distance: float
+    ratio: float
+    dsd: float
+    exact: bool = True
+
+
+def dataset_distance(ours: Signature, theirs: Signature, how: Otdd | None = None) -> float:
+    """The modified OTDD: the mean over all pairs of units that were taken of the two data sets."""
+    _check_comparable(ours, theirs)
+    how = how or Otdd()
+    pairs = [how.distance(a, b) for a, b in product(ours.units, theirs.units)]
+    return sum(pairs) / len(pairs)
+
+
+def rank(
+    target: Signature,
+    sources: Sequence[Signature],
+    baseline: Signature,
+    how: Otdd | None = None,
+    *,
+    exact_for: int = 12,
+) -> list[Nearness]:
+    """The sources by nearness to the target, nearest first.
+
+    Where there are more than `exact_for`, sketches decide which ones are measured in full; the others follow after
+    them, in the order of their sketches.
+    """
+    for source in (*sources, baseline):
+        _check_comparable(target, source)
+    to_baseline = dataset_distance(target, baseline, how)
+    rough = {source.name: target.sketch.distance(source.sketch) for source in sources}
+    order = sorted(sources, key=lambda source: rough[source.name])
+    full = {source.name: dataset_distance(target, source, how) for source in order[:exact_for]}
+    # Sketches are of another scale: their distances are stretched to meet the full ones.
+    stretch = _ratio(sum(full.values()), sum(rough[name] for name in full)) if full else 1.0
+    distances = {**full, **{source.name: stretch * rough[source.name] for source in order[exact_for:]}}
+    ratios = {name: _ratio(distance, to_baseline) for name, distance in distances.items()}
+    largest = max(ratios.values(), default=0.0)
+    found = [
+        Nearness(name, distances[name], ratios[name], _ratio(ratios[name], largest), name in full) for name in distances
+    ]
+    return sorted(found, key=lambda near: (not near.exact, near.ratio, near.name))
+
+
+def _ratio(part: float, whole: float) -> float:
+    """Of two distances; two that are 0 are alike, and what is infinitely farther is a million times as far."""
+    if part == 0 and whole == 0:
+        return 1.0
+    return part / max(whole, part / _FARTHEST)
+
+
+def _check_comparable(ours: Signature, theirs: Signature) -> None:
+    widths = [signature.units[0].features.shape[1] for signature in (ours, theirs)]
+    if ours.space != theirs.space or widths[0] != widths[1]:
+        raise InvalidInput(
+            f"'{ours.name}' ({ours.space}, {widths[0]} numbers an image) cannot be compared with '{theirs.name}' "
+            f"({theirs.space}, {widths[1]} numbers an image).",
+            hint="Make both signatures from the same features, and from images with the same channels.",
+        )

@@ -1,0 +1,60 @@
+"""DSD: the mean over units, the ratio to a baseline, and rankings of many."""
+
+import numpy as np
+import pytest
+
+from seedbed.base.errors import InvalidInput
+from seedbed.methods.similarity.dsd import dataset_distance, rank
+from seedbed.methods.similarity.otdd import Otdd
+from seedbed.methods.similarity.signature import signature_of
+from tests.methods.similarity.sets import blobs, signed
+
+
+def test_the_distance_of_two_data_sets_is_the_mean_over_their_units() -> None:
+    ours, theirs = signed("a", 60, size=30), signed("b", 45, shift=1, seed=1, size=20)
+    assert (len(ours.units), len(theirs.units)) == (2, 2)
+    pairs = [Otdd().distance(a, b) for a in ours.units for b in theirs.units]
+    assert dataset_distance(ours, theirs) == pytest.approx(np.mean(pairs))
+
+
+def test_a_ranking_is_that_of_the_distances_and_keeps_the_ratio_to_the_baseline() -> None:
+    target, baseline = signed("target"), signed("baseline", shift=1.0, seed=9)
+    sources = [signed(f"at {shift}", shift=shift, seed=5) for shift in (2.0, 0.2, 0.8)]
+    ranked = rank(target, sources, baseline)
+    distances = {source.name: dataset_distance(target, source) for source in sources}
+    assert (
+        [near.name for near in ranked] == sorted(distances, key=distances.__getitem__) == ["at 0.2", "at 0.8", "at 2.0"]
+    )
+    for near in ranked:
+        assert near.ratio == pytest.approx(distances[near.name] / dataset_distance(target, baseline))
+        assert near.dsd == pytest.approx(near.distance / max(distances.values()))
+    assert [near.ratio < 1 for near in ranked] == [True, True, False]
+
+
+def test_sketches_of_many_decide_which_are_measured_and_agree_with_what_is_found() -> None:
+    target, baseline = signed("target"), signed("baseline", shift=1.0, seed=9)
+    shifts = np.linspace(0.1, 3, 40)
+    sources = [signed(f"{number:02}", shift=float(shift), seed=number) for number, shift in enumerate(shifts)]
+    ranked = rank(target, sources[::-1], baseline, exact_for=5)
+    assert [near.exact for near in ranked] == [True] * 5 + [False] * 35
+    assert {near.name for near in ranked[:5]} == {f"{number:02}" for number in range(5)}
+    rough = {near.name: near.ratio for near in ranked[5:]}
+    full = {near.name: near.ratio for near in rank(target, sources, baseline, exact_for=40)}
+    assert max(abs(rough[name] / full[name] - 1) for name in rough) < 0.15
+
+
+def test_nothing_to_rank_is_an_empty_ranking_and_a_target_on_its_baseline_is_no_division_by_zero() -> None:
+    target = signed("target")
+    assert rank(target, [], target) == []
+    found = rank(target, [target, signed("far", shift=2)], target)
+    assert [near.ratio for near in found] == [1.0, 1e6]
+
+
+def test_other_channels_or_other_features_are_not_compared() -> None:
+    points, labels = blobs(30, dimensions=4)
+    other = signature_of(points, labels, "abc", name="four", space="made-up")
+    with pytest.raises(InvalidInput, match=r"6 numbers an image.*'four'.*4 numbers an image"):
+        dataset_distance(signed("six"), other)
+    elsewhere = signature_of(*blobs(30), "abc", name="elsewhere", space="pixels-28")
+    with pytest.raises(InvalidInput, match=r"made-up.*pixels-28"):
+        rank(signed("target"), [elsewhere], signed("baseline"))

@@ -1,0 +1,115 @@
+"""OTDD: both definitions against their formulas, computed plainly."""
+
+import numpy as np
+import ot  # type: ignore[import-untyped]
+import pytest
+import scipy.linalg
+from numpy.typing import NDArray
+
+from seedbed.base.errors import InvalidInput
+from seedbed.methods.similarity.otdd import Definition, LabelDistance, Otdd
+from seedbed.methods.similarity.signature import Unit
+from tests.methods.similarity.sets import blobs, signed
+
+
+def unit_of(points: NDArray[np.float32], labels: NDArray[np.int64]) -> Unit:
+    order = np.argsort(labels, kind="stable")
+    return Unit(points[order].astype(np.float16), labels[order])
+
+
+def transported(cost: NDArray[np.float64]) -> float:
+    return float(ot.emd2(*(np.full(count, 1 / count) for count in cost.shape), cost))
+
+
+def squares(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(((a[:, None] - b) ** 2).sum(-1))
+
+
+def gaussian(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """The Bures-Wasserstein distance, squared, with full covariances."""
+    one, two = np.cov(a.T), np.cov(b.T)
+    root = scipy.linalg.sqrtm(one)
+    middle = np.trace(np.real(scipy.linalg.sqrtm(root @ two @ root)))
+    return float(((a.mean(0) - b.mean(0)) ** 2).sum() + np.trace(one) + np.trace(two) - 2 * middle)
+
+
+def plainly(ours: Unit, theirs: Unit, definition: str, labels: str) -> float:
+    """The definition, word by word."""
+    a, b = (unit.rows.double().numpy() for unit in (ours, theirs))
+    between = np.zeros((len(a), len(b)))
+    for one in np.unique(ours.labels):
+        for two in np.unique(theirs.labels):
+            mine, other = a[ours.labels == one], b[theirs.labels == two]
+            value = gaussian(mine, other) if labels == "gaussian" else transported(squares(mine, other))
+            between[np.ix_(ours.labels == one, theirs.labels == two)] = value
+    total = squares(a, b) + between
+    return transported(np.sqrt(total) if definition == "paper" else total / 2)
+
+
+@pytest.mark.parametrize("definition", ["paper", "reference"])
+@pytest.mark.parametrize("labels", ["gaussian", "exact"])
+@pytest.mark.parametrize("counts", [(90, 90), (90, 61)])
+def test_values_are_those_of_the_definition(
+    definition: Definition, labels: LabelDistance, counts: tuple[int, int]
+) -> None:
+    ours, theirs = unit_of(*blobs(counts[0])), unit_of(*blobs(counts[1], classes=4, shift=0.4, seed=3))
+    assert Otdd(definition, labels).distance(ours, theirs) == pytest.approx(
+        plainly(ours, theirs, definition, labels), rel=2e-4
+    )
+
+
+@pytest.mark.parametrize("labels", ["gaussian", "exact"])
+def test_more_dimensions_than_images_change_nothing_about_that(labels: LabelDistance) -> None:
+    ours = unit_of(*blobs(24, dimensions=40))
+    theirs = unit_of(*blobs(24, dimensions=40, shift=0.3, seed=1))
+    assert Otdd("paper", labels).distance(ours, theirs) == pytest.approx(
+        plainly(ours, theirs, "paper", labels), rel=2e-3
+    )
+
+
+@pytest.mark.parametrize("outer", ["exact", "entropic"])
+@pytest.mark.parametrize("definition", ["paper", "reference"])
+def test_a_set_is_at_nothing_from_itself_and_distances_go_both_ways(outer: str, definition: Definition) -> None:
+    how = Otdd(definition, outer="exact" if outer == "exact" else "entropic")
+    ours, theirs = signed("a").units[0], signed("b", shift=0.5, seed=2).units[0]
+    there, back = how.distance(ours, theirs), how.distance(theirs, ours)
+    assert there == pytest.approx(back, rel=1e-3) and there > 0.5
+    assert how.distance(ours, ours) < 0.01 * there
+
+
+def test_entropic_distances_are_near_the_exact_ones() -> None:
+    ours, theirs = signed("a", 150).units[0], signed("b", 120, shift=0.5, seed=2).units[0]
+    for definition in ("paper", "reference"):
+        wanted = Otdd(definition).distance(ours, theirs)
+        assert Otdd(definition, outer="entropic").distance(ours, theirs) == pytest.approx(wanted, rel=0.02)
+
+
+def test_labels_count_beside_the_images() -> None:
+    points, labels = blobs(90)
+    mixed = unit_of(points, np.random.default_rng(1).permutation(labels))
+    assert Otdd().distance(unit_of(points, labels), mixed) > 0.3
+
+
+def test_sets_move_apart_as_they_are_moved_apart() -> None:
+    base = signed("base").units[0]
+    found = [Otdd().distance(base, signed("moved", shift=shift, seed=1).units[0]) for shift in (0.0, 0.3, 1.0, 3.0)]
+    assert found == sorted(found)
+
+
+@pytest.mark.parametrize("labels", ["gaussian", "exact"])
+@pytest.mark.parametrize(
+    "sizes", [[10], [1], [9, 1], [1, 1, 1]], ids=["one class", "one image", "a class of one", "all of one"]
+)
+def test_odd_sets_have_a_distance(labels: LabelDistance, sizes: list[int]) -> None:
+    known = np.repeat(np.arange(len(sizes)), sizes)
+    odd = unit_of(np.random.default_rng(0).normal(size=(len(known), 6)).astype(np.float32), known)
+    for definition in ("paper", "reference"):
+        for outer in ("exact", "entropic"):
+            how = Otdd(definition, labels, outer)
+            assert np.isfinite(how.distance(odd, signed("a").units[0]))
+            assert how.distance(odd, odd) == pytest.approx(0, abs=0.02)
+
+
+def test_words_that_mean_nothing_are_refused_together() -> None:
+    with pytest.raises(InvalidInput, match=r"'papers' is none of paper, reference; 'bures' is none of.*-1"):
+        Otdd("papers", "bures", blur=-1)  # type: ignore[arg-type]
