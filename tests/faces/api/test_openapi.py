@@ -8,8 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
+from jsonschema_rs import Draft202012Validator
+from pydantic import BaseModel
 
+from seedbed.faces.api import labelling_requests, project_requests, requests
 from seedbed.faces.client import Client
+from seedbed.flows.asked import Faulty, JobAsked
 from tests.faces.servers import Server, serving
 
 
@@ -38,10 +42,55 @@ def test_every_refusal_is_described_as_a_problem_document(description: dict[str,
             assert list(answer["content"]) == ["application/problem+json"], (path, method)
 
 
-def test_the_descriptions_carry_examples(description: dict[str, Any]) -> None:
-    schemas = description["components"]["schemas"]
-    with_examples = [name for name, schema in schemas.items() if "examples" in str(schema)]
-    assert {"JobView", "JobAsked", "BundleView", "Problem", "TrainAsked", "UserAsked"} <= set(with_examples)
+def schemas_of(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """The schemas of a JSON body; of a list those of its items."""
+    found = [kind["schema"] for name, kind in content.items() if name == "application/json" and kind["schema"]]
+    return [schema.get("items", schema) for schema in found]
+
+
+def examples_of(schema: dict[str, Any], description: dict[str, Any]) -> list[Any]:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    examples = (description["components"]["schemas"][name] if name else schema).get("examples", [])
+    validator = Draft202012Validator({**schema, "components": description["components"]})
+    for example in examples:
+        assert example not in ({}, None), name
+        validator.validate(example)
+    return list(examples)
+
+
+def test_every_request_body_has_an_example_that_its_schema_allows(description: dict[str, Any]) -> None:
+    bodies = [operation.get("requestBody", {}).get("content", {}) for _, _, operation in operations(description)]
+    schemas = [schema for body in bodies for schema in schemas_of(body)]
+    assert len(schemas) > 30
+    assert [schema for schema in schemas if not examples_of(schema, description)] == []
+
+
+def test_every_answer_that_is_a_record_has_an_example_that_its_schema_allows(description: dict[str, Any]) -> None:
+    answers = [answer for _, _, operation in operations(description) for answer in operation["responses"].items()]
+    bodies = [answer.get("content", {}) for status, answer in answers if status.startswith("2")]
+    records = [schema for body in bodies for schema in schemas_of(body) if "$ref" in schema]
+    assert len(records) > 40
+    assert [schema["$ref"] for schema in records if not examples_of(schema, description)] == []
+
+
+def test_the_examples_of_requests_are_what_the_server_reads() -> None:
+    kinds = [kind for module in (requests, project_requests, labelling_requests) for kind in vars(module).values()]
+    bodies = {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)} - {
+        requests.Asked,
+        BaseModel,
+    }
+    assert len(bodies) > 30
+    for body in bodies:
+        (example,) = body.model_json_schema()["examples"]
+        read = body.model_validate(example)
+        assert read.model_fields_set == set(example)
+        jobs = read.jobs if isinstance(read, requests.FlowAsked) else []
+        assert not any(isinstance(job.spec(), Faulty) for job in jobs)
+
+
+def test_the_job_of_the_description_can_be_submitted(me: httpx.Client) -> None:
+    (example,) = JobAsked.model_json_schema()["examples"]
+    assert me.post("/api/v1/jobs", json=example).status_code == 201
 
 
 def test_the_page_to_read_loads_nothing_from_elsewhere(me: httpx.Client) -> None:

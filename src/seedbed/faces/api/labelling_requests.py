@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from seedbed.faces.api.examples import UUID
 from seedbed.faces.api.requests import Asked
 from seedbed.flows.asked import Ref
 
@@ -25,4 +26,4 @@ class PresenceAsked(Asked):
 class DroppedAsked(Asked):
     """Images to look at."""
 
-    upload: Ref = Field(description="The id of an upload of images; it is removed afterwards.")
+    upload: Ref = Field(description="The id of an upload of images; it is removed afterwards.", examples=[UUID])

@@ -4,7 +4,8 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from seedbed.faces.api.views import View
+from seedbed.faces.api.examples import OTHER
+from seedbed.faces.api.views import Time, Uuid, View
 from seedbed.flows.packing import packed
 from seedbed.flows.usecases.labelling import Board, Doubt, Gain, Order, Suggestions
 
@@ -15,8 +16,8 @@ class BoardClassView(View):
     name: str = Field(examples=["rust"])
     colour: str = Field(examples=["#0072b2"])
     key: str = Field(description="The key on the keyboard that gives this label.", examples=["1"])
-    value: float | None = Field(description="The percentage that it stands for, in a project of bins.")
-    other: bool = Field(description="It is for everything that is none of the others.")
+    value: float | None = Field(description="The percentage that it stands for, in a project of bins.", examples=[12.5])
+    other: bool = Field(examples=[False], description="It is for everything that is none of the others.")
     count: int = Field(description="Images that have this label.", examples=[25])
 
 
@@ -25,7 +26,7 @@ class PersonView(View):
 
     name: str = Field(examples=["ada"])
     where: int = Field(description="The number of the image that they are at; -1: none.", examples=[12])
-    at: float
+    at: Time
 
 
 class TrainingView(View):
@@ -38,17 +39,17 @@ class TrainingView(View):
 class BoardView(View):
     """Everything around the images on the labelling page."""
 
-    project: str = Field(description="The project's id.")
+    project: Uuid
     name: str = Field(examples=["bean leaves"])
     kind: str = Field(description="classes, binary or bins.", examples=["classes"])
-    data: str = Field(description="uuid of its data set, or empty.")
+    data: str = Field(description="uuid of its data set, or empty.", examples=[OTHER])
     images: int = Field(examples=[1200])
     classes: list[BoardClassView]
     goal: int = Field(description="Labels per class that are asked for.", examples=[25])
     grouping: str = Field(description="off, none, waiting, running, ready or failed.", examples=["ready"])
     grouping_done: float = Field(description="The share of the grouping that is done.", examples=[1.0])
     grouping_sentence: str = Field(description="The same in words.", examples=["Alike images are grouped."])
-    last: int = Field(description="The number of the newest label event.")
+    last: int = Field(description="The number of the newest label event.", examples=[84])
     people: list[PersonView] = Field(description="Who has the project open.")
     training: TrainingView
     may_label: bool
@@ -134,8 +135,8 @@ class SuggestionsView(View):
 class SimilarView(View):
     """The images most like one, the most alike first."""
 
-    indexes: list[int]
-    similarities: list[float] = Field(description="1: the same.")
+    indexes: list[int] = Field(examples=[[7, 31]])
+    similarities: list[float] = Field(description="1: the same.", examples=[[0.97, 0.95]])
 
 
 class GainView(View):

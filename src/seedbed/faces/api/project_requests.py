@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from seedbed.assets.projects.classes import Kind, NewClass
 from seedbed.assets.projects.labels import Mark, Source
+from seedbed.faces.api.examples import UUID
 from seedbed.faces.api.requests import Asked, Text
 from seedbed.flows.asked import Name, Ref
 
@@ -36,13 +37,14 @@ class ProjectAsked(Asked):
     """A new project."""
 
     name: Name = Field(examples=["bean leaves"])
-    classes: list[Name | ClassAsked] = Field(default_factory=list, max_length=10_000, description="Names, or more.")
+    classes: list[Name | ClassAsked] = Field(
+        default_factory=list, max_length=10_000, description="Names, or more.", examples=[["rust", "well"]]
+    )
     kind: Kind = Kind.CLASSES
     bins: list[Annotated[float, Field(ge=0, le=100)]] = Field(
         default_factory=list,
         max_length=1000,
-        description="Edges between bins of a percentage, which become classes.",
-        examples=[[0, 25, 50, 100]],
+        description="Edges between bins of a percentage, which become classes: 0, 25, 50, 100.",
     )
     settings: Settings = Field(default_factory=dict)
 
@@ -50,7 +52,7 @@ class ProjectAsked(Asked):
 class ProjectChange(Asked):
     """What changes of a project."""
 
-    name: Name | None = None
+    name: Name | None = Field(None, examples=["bean leaves of 2025"])
     kind: Kind | None = None
     settings: Settings = Field(default_factory=dict)
 
@@ -58,7 +60,7 @@ class ProjectChange(Asked):
 class ClassChange(Asked):
     """What changes of a class; what is left out stays."""
 
-    name: Name = ""
+    name: Name = Field("", examples=["leaf rust"])
     colour: Colour = ""
     key: Key = ""
     value: Value = None
@@ -73,16 +75,18 @@ class OrderAsked(Asked):
 class MergeAsked(Asked):
     """The class that another is merged into."""
 
-    into: Name
+    into: Name = Field(examples=["well"])
 
 
 class LabelAsked(Asked):
     """What somebody says of an image; an empty label takes it back."""
 
-    id: Name = Field(description="Chosen by the sender: sending twice counts once.")
-    image: Annotated[str, Field(max_length=1000)] = Field("", description="Its id, or the name of its file.")
+    id: Name = Field(description="Chosen by the sender: sending twice counts once.", examples=[UUID])
+    image: Annotated[str, Field(max_length=1000)] = Field(
+        "", description="Its id, or the name of its file.", examples=["a/leaf.jpg"]
+    )
     index: int | None = Field(None, ge=0, le=1 << 31, description="Or its row in the data set.")
-    label: Annotated[str, Field(max_length=200)]
+    label: Annotated[str, Field(max_length=200)] = Field(examples=["rust"])
     mark: Mark = Field(Mark.NONE, description="With an empty label: skipped, or unsure.")
     source: Literal[Source.PERSON, Source.IMPORT] = Source.PERSON
 
@@ -103,7 +107,7 @@ class LabelsAsked(Asked):
 class ImportAsked(Asked):
     """Labels to take from a file, folder or archive, or from the images themselves."""
 
-    path: Text = Field("", description="A file, folder or archive of the server.")
+    path: Text = Field("", description="A file, folder or archive of the server.", examples=["/srv/images/labels.csv"])
     upload: Ref = Field("", description="Or the id of an upload.")
     format: Annotated[str, Field(max_length=50)] = Field(
         "auto",

@@ -4,10 +4,8 @@ from typing import Self
 
 from pydantic import Field
 
-from seedbed.faces.api.views import View
-
-_UUID = "01936d2e-7a10-7c3e-9d51-0c6a5f3a7b21"
-_IMAGE = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+from seedbed.faces.api.examples import DIGEST, OTHER
+from seedbed.faces.api.views import Time, Uuid, View
 
 
 class SettingsView(View):
@@ -22,11 +20,11 @@ class SettingsView(View):
 class ProjectView(View):
     """A project."""
 
-    id: str = Field(examples=[_UUID])
+    id: Uuid
     name: str = Field(examples=["bean leaves"])
-    created: float
-    owner: str
-    data: str = Field(description="uuid of its data set, or empty.")
+    created: Time
+    owner: str = Field(examples=["ada"])
+    data: str = Field(description="uuid of its data set, or empty.", examples=[OTHER])
     kind: str = Field(description="classes, binary, or bins of a percentage.", examples=["classes"])
     settings: SettingsView
 
@@ -35,67 +33,68 @@ class ClassView(View):
     """One of a project's classes."""
 
     name: str = Field(examples=["rust"])
-    position: int
+    position: int = Field(examples=[0])
     colour: str = Field(examples=["#1f77b4"])
-    key: str = Field(description="The key on the keyboard that gives this label.")
-    value: float | None = Field(description="The percentage that it stands for, in a project of bins.")
-    other: bool = Field(description="It is for everything that is none of the others.")
+    key: str = Field(description="The key on the keyboard that gives this label.", examples=["1"])
+    value: float | None = Field(description="The percentage that it stands for, in a project of bins.", examples=[12.5])
+    other: bool = Field(examples=[False], description="It is for everything that is none of the others.")
 
 
 class LabelView(View):
     """What was said of an image."""
 
-    id: str
-    image: str
+    id: Uuid
+    image: str = Field(examples=[DIGEST])
     label: str = Field(examples=["rust"])
     mark: str = Field(description="Empty, skipped or unsure; the label is empty then.", examples=[""])
-    by: str
-    at: float
+    by: str = Field(examples=["ada"])
+    at: Time
     source: str = Field(examples=["person"])
 
 
 class KeptView(View):
     """How many labels were new, and the number of the project's newest event."""
 
-    count: int
-    last: int
+    count: int = Field(examples=[2])
+    last: int = Field(examples=[84])
 
 
 class CountView(View):
     """How many there were."""
 
-    count: int
+    count: int = Field(examples=[12])
 
 
 class ChangeView(View):
     """One event of the feed of labels."""
 
-    number: int
-    id: str
-    image: str = Field(examples=[_IMAGE])
-    index: int = Field(description="The image's row in the data set; -1: it is not in it.")
+    number: int = Field(examples=[84])
+    id: Uuid
+    image: str = Field(examples=[DIGEST])
+    index: int = Field(description="The image's row in the data set; -1: it is not in it.", examples=[7])
     label: str = Field(examples=["rust"])
-    mark: str = Field(description="Empty, skipped or unsure.")
-    by: str
-    at: float
+    mark: str = Field(description="Empty, skipped or unsure.", examples=[""])
+    by: str = Field(examples=["ada"])
+    at: Time
 
 
 class ChangesView(View):
     """What was said after a number."""
 
-    last: int = Field(description="Give this as `after` next time.")
+    last: int = Field(description="Give this as `after` next time.", examples=[84])
     classes: int = Field(
-        description="Number of the newest change of a class. Where it has grown, earlier answers are to be read anew."
+        description="Number of the newest change of a class. Where it has grown, earlier answers are to be read anew.",
+        examples=[3],
     )
-    more: bool = Field(description="There is more than this answer holds.")
+    more: bool = Field(examples=[False], description="There is more than this answer holds.")
     events: list[ChangeView]
 
 
 class DisagreementView(View):
     """An image that people call by different classes."""
 
-    image: str = Field(examples=[_IMAGE])
-    index: int = Field(description="Its row in the data set; -1: it is not in it.")
+    image: str = Field(examples=[DIGEST])
+    index: int = Field(description="Its row in the data set; -1: it is not in it.", examples=[7])
     said: dict[str, str] = Field(description="Person: class.", examples=[{"ada": "rust", "bob": "well"}])
 
 
@@ -103,10 +102,10 @@ class ImportedView(View):
     """What came of a file of labels."""
 
     format: str = Field(examples=["coco"])
-    read: int = Field(description="Labels in the file.")
-    count: int = Field(description="Labels that were news.")
-    classes_added: list[str]
-    skipped: int = Field(description="Labels of images that are not there.")
+    read: int = Field(description="Labels in the file.", examples=[120])
+    count: int = Field(description="Labels that were news.", examples=[118])
+    classes_added: list[str] = Field(examples=[["rust"]])
+    skipped: int = Field(description="Labels of images that are not there.", examples=[2])
 
     @classmethod
     def of(cls, thing: object) -> Self:

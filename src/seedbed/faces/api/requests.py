@@ -5,59 +5,71 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from seedbed.assets.access.roles import Role
+from seedbed.faces.api.examples import with_example
 from seedbed.flows.asked import JobAsked, Name, Ref, ResourcesAsked
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.jobs.spec import JobClass
 
 Text = Annotated[str, Field(max_length=2000)]
-_UUID = "01936d2e-7a10-7c3e-9d51-0c6a5f3a7b21"
+Secret = Annotated[str, Field(min_length=1, max_length=1024, examples=["seven grey geese fly"])]
 
 
 class Asked(BaseModel):
     """A request body; a field that does not exist is a mistake, not silence."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=with_example)
 
 
 class FlowAsked(Asked):
     """Several jobs, all or none; among themselves they refer to each other as job:<name>/<output>."""
 
-    jobs: list[JobAsked] = Field(min_length=1, max_length=1000)
+    jobs: list[JobAsked] = Field(
+        min_length=1,
+        max_length=1000,
+        examples=[
+            [
+                {"step": "ingest", "name": "bring", "params": {"source": "/srv/images/leaves"}},
+                {"step": "decode", "name": "small", "inputs": {"data": "job:bring/data"}, "params": {"size": 32}},
+            ]
+        ],
+    )
 
 
 class RerunAsked(Asked):
     """How to repeat a job."""
 
-    again: bool = Field(False, description="Run even if the store knows the answer.")
+    again: bool = Field(False, examples=[True], description="Run even if the store knows the answer.")
 
 
 class BundleAsked(Asked):
     """Files to keep as a bundle."""
 
-    paths: list[Text] = Field(default_factory=list, max_length=10_000, description="Files of the server.")
+    paths: list[Text] = Field(
+        default_factory=list, max_length=10_000, description="Files of the server.", examples=[["/srv/notes.txt"]]
+    )
     upload: Ref = Field("", description="Or the id of an upload.")
     name: Name = Field(examples=["field-notes"])
     kind: Name = "files"
-    tags: dict[str, Text] = Field(default_factory=dict)
+    tags: dict[str, Text] = Field(default_factory=dict, examples=[{"season": "2025"}])
     project: Ref = ""
 
 
 class RemoveAsked(Asked):
     """Bundles to remove for good."""
 
-    refs: list[Ref] = Field(min_length=1, max_length=10_000)
+    refs: list[Ref] = Field(min_length=1, max_length=10_000, examples=[["field-notes"]])
 
 
 class GcAsked(Asked):
     """How to clean up."""
 
-    dry_run: bool = Field(False, description="Only say what would go.")
+    dry_run: bool = Field(False, examples=[True], description="Only say what would go.")
 
 
 class ContextAsked(Asked):
     """A new context."""
 
-    name: Name
+    name: Name = Field(examples=["season-2025"])
 
 
 class RemoteAsked(Asked):
@@ -69,7 +81,7 @@ class RemoteAsked(Asked):
 class DataAsked(Asked):
     """Images to bring in."""
 
-    path: Text = Field("", description="A folder, archive or CSV list of the server.")
+    path: Text = Field("", description="A folder, archive or CSV list of the server.", examples=["/srv/images/leaves"])
     upload: Ref = Field("", description="Or the id of an upload.")
     name: Name = Field(examples=["leaves"])
     project: Ref = ""
@@ -80,20 +92,24 @@ class DataAsked(Asked):
 class DataOfProject(Asked):
     """Which data set a project is about."""
 
-    bundle: Ref
+    bundle: Ref = Field(examples=["leaves"])
 
 
 class MemberAsked(Asked):
     """A role in a project."""
 
-    role: Role
+    role: Role = Field(examples=["labeller"])
 
 
 class TrainAsked(Asked):
     """A training: a data set, and a labels bundle or a project's labels."""
 
     data: Ref = Field("", description="Empty: the project's.", examples=["leaves"])
-    labels: Text = Field("", description="A labels bundle or a CSV of the server; empty: the project's labels.")
+    labels: Text = Field(
+        "",
+        description="A labels bundle or a CSV of the server; empty: the project's labels.",
+        examples=["/srv/images/labels.csv"],
+    )
     labels_upload: Ref = Field("", description="Or the id of an upload: one CSV with the columns file and class.")
     project: Ref = ""
     test_share: float = Field(0.3, gt=0, lt=1, description="Share of the labels that is held out for the test.")
@@ -112,7 +128,7 @@ class TrainAsked(Asked):
 class PredictAsked(Asked):
     """Images to label with a model: a data set, a folder of the server, or an upload."""
 
-    data: Ref = ""
+    data: Ref = Field("", examples=["leaves"])
     path: Text = ""
     upload: Ref = ""
     project: Ref = ""
@@ -121,7 +137,7 @@ class PredictAsked(Asked):
 class RecipeAsked(Asked):
     """A recipe's parameters."""
 
-    params: dict[str, Any] = Field(default_factory=dict)
+    params: dict[str, Any] = Field(default_factory=dict, examples=[{"count_per_class": 40}])
     uploads: dict[Name, Ref] = Field(
         default_factory=dict, max_length=20, description="Parameters that name an upload instead, by its id."
     )
@@ -131,7 +147,7 @@ class UserAsked(Asked):
     """A new account."""
 
     name: Name = Field(examples=["ada"])
-    role: Role
+    role: Role = Field(examples=["trainer"])
     password: Annotated[str, Field(max_length=1024)] = Field("", description="Empty: tokens only.")
     mail: Annotated[str, Field(max_length=254)] = ""
 
@@ -139,13 +155,13 @@ class UserAsked(Asked):
 class RoleAsked(Asked):
     """Another role."""
 
-    role: Role
+    role: Role = Field(examples=["labeller"])
 
 
 class PasswordAsked(Asked):
     """Another password."""
 
-    password: Annotated[str, Field(min_length=1, max_length=1024)]
+    password: Secret
 
 
 class MailAsked(Asked):
@@ -158,23 +174,27 @@ class TokenAsked(Asked):
     """A new API token."""
 
     name: Name = Field(examples=["nightly"])
-    days: float = Field(0, ge=0, le=36_500, description="0: it does not expire.")
+    days: float = Field(0, ge=0, le=36_500, description="0: it does not expire.", examples=[90])
 
 
 class SignInAsked(Asked):
     """A name and a password."""
 
-    name: Name
-    password: Annotated[str, Field(min_length=1, max_length=1024)]
+    name: Name = Field(examples=["ada"])
+    password: Secret
 
 
 class SetUpAsked(SignInAsked):
     """The first operator, and the code that the server printed."""
 
-    code: Text
+    code: Text = Field(examples=["the code that the server printed"])
 
 
 class BackupAsked(Asked):
     """Where a backup goes."""
 
-    target: Text = Field("", description="A file of the server; empty: a new one under the home's backups.")
+    target: Text = Field(
+        "",
+        description="A file of the server; empty: a new one under the home's backups.",
+        examples=["/srv/backups/seedbed.tar"],
+    )

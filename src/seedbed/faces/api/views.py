@@ -1,7 +1,7 @@
 """What the API answers with: plain records with an example each. `faces/client/results.py` mirrors them."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_jsonable_python
@@ -9,16 +9,18 @@ from pydantic_core import to_jsonable_python
 from seedbed.assets.store.bundle import Array, Bundle, FileLink, Lineage
 from seedbed.assets.store.deletion import Deletion
 from seedbed.assets.store.lineage import Graph
+from seedbed.faces.api.examples import DIGEST, OTHER, UUID, WHEN, example_of, with_example
 from seedbed.runtime.jobs.records import Job
 
-_UUID = "01936d2e-7a10-7c3e-9d51-0c6a5f3a7b21"
-_OTHER = "01936d2f-1b22-7d4f-8e62-1d7b6a4b8c32"
+Uuid = Annotated[str, Field(examples=[UUID])]
+Time = Annotated[float, Field(description="Seconds since 1970, UTC.", examples=[WHEN])]
+InProject = Annotated[str, Field(description="The id of its project, or empty.", examples=[""])]
 
 
 class View(BaseModel):
     """A record that is made from an object of the rooms below by its attributes."""
 
-    model_config = ConfigDict(from_attributes=True)
+    model_config = ConfigDict(from_attributes=True, json_schema_extra=with_example)
 
     @classmethod
     def of(cls, thing: object) -> Self:
@@ -29,9 +31,9 @@ class View(BaseModel):
 class JobView(View):
     """A job as it stands."""
 
-    id: str = Field(examples=[_UUID])
+    id: str = Field(examples=[UUID])
     name: str = Field(examples=["train"])
-    flow: str = Field(description="What was started together shares one.", examples=[_OTHER])
+    flow: str = Field(description="What was started together shares one.", examples=[OTHER])
     step: str = Field(examples=["train"])
     cls: str = Field(description="te (trial and error) or be (best effort).", examples=["te"])
     owner: str = Field(examples=["ada"])
@@ -46,12 +48,14 @@ class JobView(View):
     fence: int = Field(description="The number of the attempt that counts.", examples=[1])
     preemptions: int = Field(examples=[0])
     failures: int = Field(examples=[0])
-    key: str = Field(description="Computed from what makes the result; equal keys mean equal results.")
-    outputs: dict[str, str] = Field(description="Name of an output: uuid of its bundle.", examples=[{"model": _OTHER}])
-    submitted: float = Field(description="Seconds since 1970, UTC.", examples=[1_764_000_000.0])
+    key: str = Field(
+        description="Computed from what makes the result; equal keys mean equal results.", examples=[DIGEST]
+    )
+    outputs: dict[str, str] = Field(description="Name of an output: uuid of its bundle.", examples=[{"model": OTHER}])
+    submitted: Time
     started: float = Field(description="0: not yet.", examples=[1_764_000_002.5])
     ended: float = Field(description="0: not yet.", examples=[0.0])
-    spec: dict[str, Any] = Field(description="The job as it was asked for.")
+    spec: dict[str, Any] = Field(description="The job as it was asked for.", examples=[{"step": "train", "seed": 0}])
 
     @classmethod
     def of(cls, thing: object) -> Self:
@@ -64,21 +68,21 @@ class JobView(View):
 class AttemptView(View):
     """One try at a job."""
 
-    job: str
+    job: Uuid
     fence: int = Field(description="Its number; only the newest may have results admitted.", examples=[1])
     node: str = Field(examples=["local"])
-    gpu_ids: list[int]
-    started: float
-    ended: float = Field(description="0: not yet.")
+    gpu_ids: list[int] = Field(examples=[[0]])
+    started: Time
+    ended: float = Field(description="0: not yet.", examples=[WHEN + 90])
     outcome: str = Field(description="'', done, failed, preempted, cancelled or lost.", examples=["done"])
-    reason: str
+    reason: str = Field(examples=[""])
 
 
 class LogView(View):
     """A piece of a job's log."""
 
-    text: str
-    offset: int = Field(description="Where to go on from.")
+    text: str = Field(examples=["step 1 of 3\n"])
+    offset: int = Field(description="Where to go on from.", examples=[12])
 
 
 class ArrayView(View):
@@ -102,7 +106,7 @@ class InputView(View):
     """What a step was given."""
 
     name: str = Field(examples=["data"])
-    bundle: str = Field(description="uuid", examples=[_OTHER])
+    bundle: str = Field(description="uuid", examples=[OTHER])
 
 
 class LineageView(View):
@@ -111,8 +115,8 @@ class LineageView(View):
     step: str = Field(examples=["train"])
     params: dict[str, Any] = Field(examples=[{"steps": 400}])
     inputs: list[InputView]
-    code: str
-    job: str
+    code: str = Field(examples=[DIGEST])
+    job: Uuid
 
     @classmethod
     def of(cls, thing: object) -> Self:
@@ -125,15 +129,15 @@ class LineageView(View):
 class BundleView(View):
     """A bundle without its arrays."""
 
-    uuid: str = Field(examples=[_UUID])
+    uuid: str = Field(examples=[UUID])
     name: str = Field(examples=["leaves"])
-    kind: str = Field(examples=["dataset"])
+    kind: str = Field(examples=["data-set"])
     key: str = Field(examples=[""])
-    digest: str = Field(description="Of the content: kind and arrays.")
-    created: float = Field(examples=[1_764_000_000.0])
+    digest: str = Field(description="Of the content: kind and arrays.", examples=[DIGEST])
+    created: Time
     tags: dict[str, str] = Field(examples=[{"season": "2025"}])
-    project: str
-    derived: bool = Field(description="Rebuilt from its inputs, and removed with them.")
+    project: InProject
+    derived: bool = Field(examples=[False], description="Rebuilt from its inputs, and removed with them.")
 
     @classmethod
     def of(cls, thing: object) -> Self:
@@ -146,7 +150,7 @@ class BundleView(View):
 class BundleDetail(BundleView):
     """A bundle with its arrays and lineage."""
 
-    arrays: dict[str, ArrayView]
+    arrays: dict[str, ArrayView] = Field(examples=[{"files": example_of(ArrayView)}])
     lineage: LineageView
 
     @classmethod
@@ -161,33 +165,35 @@ class BundleDetail(BundleView):
 class NodeView(View):
     """A bundle in a lineage."""
 
-    uuid: str = Field(examples=[_UUID])
-    depth: int
-    name: str
-    kind: str
-    created: float
-    step: str
-    job: str
-    project: str
-    gone: bool = Field(description="It was deleted, or lives elsewhere.")
-    hidden: bool = Field(description="It belongs to a project that you may not see: nothing else is told of it.")
+    uuid: str = Field(examples=[UUID])
+    depth: int = Field(examples=[1])
+    name: str = Field(examples=["leaves"])
+    kind: str = Field(examples=["data-set"])
+    created: Time
+    step: str = Field(examples=["ingest"])
+    job: Uuid
+    project: InProject
+    gone: bool = Field(examples=[False], description="It was deleted, or lives elsewhere.")
+    hidden: bool = Field(
+        examples=[False], description="It belongs to a project that you may not see: nothing else is told of it."
+    )
 
 
 class EdgeView(View):
     """`made` was made from `input`, which its step calls `name`."""
 
-    input: str
-    made: str
-    name: str
+    input: Uuid
+    made: str = Field(examples=[OTHER])
+    name: str = Field(examples=["data"])
 
 
 class GraphView(View):
     """Bundles, and what was made from what."""
 
-    root: str
+    root: Uuid
     nodes: list[NodeView] = Field(description="Nearest first.")
     edges: list[EdgeView]
-    truncated: bool = Field(description="There is more than is shown.")
+    truncated: bool = Field(examples=[False], description="There is more than is shown.")
 
     @classmethod
     def of(cls, thing: object) -> Self:
@@ -199,13 +205,17 @@ class GraphView(View):
 class DeletionView(View):
     """What went."""
 
-    bundles: list[str] = Field(description="uuids: those asked for, then what was derived from them.")
-    files: int
-    bytes: int
-    remotes: list[str] = Field(description="Addresses that held copies.")
-    waiting: list[str] = Field(description="Which bytes, here or at remotes, could not go yet, and when they do.")
-    shared: int = Field(description="Files that stay, because other bundles have the same bytes.")
-    keepers: list[str] = Field(description="The names of those bundles.")
+    bundles: list[str] = Field(
+        description="uuids: those asked for, then what was derived from them.", examples=[[UUID]]
+    )
+    files: int = Field(examples=[1])
+    bytes: int = Field(examples=[4096])
+    remotes: list[str] = Field(description="Addresses that held copies.", examples=[["s3://bucket/prefix"]])
+    waiting: list[str] = Field(
+        description="Which bytes, here or at remotes, could not go yet, and when they do.", examples=[[]]
+    )
+    shared: int = Field(description="Files that stay, because other bundles have the same bytes.", examples=[1])
+    keepers: list[str] = Field(description="The names of those bundles.", examples=[["leaves"]])
 
     @classmethod
     def of(cls, thing: object) -> Self:
@@ -220,7 +230,9 @@ class DeletionView(View):
 class UploadView(View):
     """An upload that waits to be used."""
 
-    upload: str = Field(description="Give this as `upload` to POST /data, /bundles or /models/{ref}/predict.")
+    upload: str = Field(
+        description="Give this as `upload` to POST /data, /bundles or /models/{ref}/predict.", examples=[UUID]
+    )
     files: int = Field(examples=[120])
     size: int = Field(examples=[48_211_004])
 
@@ -228,28 +240,28 @@ class UploadView(View):
 class EventView(View):
     """One line of the feed."""
 
-    number: int
-    at: float
+    number: int = Field(examples=[41])
+    at: Time
     kind: str = Field(examples=["bundle.published"])
-    subject: str
-    project: str
-    data: dict[str, Any]
+    subject: Uuid
+    project: InProject
+    data: dict[str, Any] = Field(examples=[{"name": "leaves", "kind": "data-set"}])
 
 
 class EventPage(View):
     """Events, and where to go on from."""
 
     events: list[EventView]
-    cursor: int = Field(description="Give this as `after` next time.")
+    cursor: int = Field(description="Give this as `after` next time.", examples=[41])
 
 
 class IdentityView(View):
     """Who is signed in."""
 
-    id: str
+    id: Uuid
     name: str = Field(examples=["ada"])
     role: str = Field(examples=["trainer"])
-    projects: dict[str, str] = Field(description="Project id: role there.")
+    projects: dict[str, str] = Field(description="Project id: role there.", examples=[{OTHER: "labeller"}])
 
     @classmethod
     def of(cls, thing: object) -> Self:
@@ -266,7 +278,7 @@ class ContextView(View):
 
     name: str = Field(examples=["local"])
     remote: str = Field(description="Where push and pull go, or empty.", examples=["s3://bucket/prefix"])
-    created: float
+    created: Time
     bundles: int = Field(description="How many it has.", examples=[12])
     pushed: int = Field(description="How many of them are at the remote.", examples=[12])
     current: bool = Field(description="New bundles go into this one.")
@@ -275,9 +287,9 @@ class ContextView(View):
 class MemberView(View):
     """A user in a project."""
 
-    user: str
-    name: str
-    role: str
+    user: Uuid
+    name: str = Field(examples=["ada"])
+    role: str = Field(examples=["labeller"])
 
 
 class GuessView(View):
@@ -291,30 +303,30 @@ class RecipeView(View):
     """A ready flow."""
 
     name: str = Field(examples=["few-labels"])
-    about: str
-    parameters: dict[str, Any] = Field(description="A JSON schema.")
+    about: str = Field(examples=["A model from a few labels and many images without."])
+    parameters: dict[str, Any] = Field(description="A JSON schema.", examples=[{"type": "object", "properties": {}}])
 
 
 class UserView(View):
     """An account; what is kept of the password is not part of it."""
 
-    id: str
+    id: Uuid
     name: str = Field(examples=["ada"])
     role: str = Field(examples=["labeller"])
-    mail: str
-    created: float
-    disabled: bool
+    mail: str = Field(examples=["ada@example.org"])
+    created: Time
+    disabled: bool = Field(examples=[False])
     has_password: bool
 
 
 class TokenView(View):
     """What is known of an API token."""
 
-    id: str
+    id: Uuid
     name: str = Field(examples=["nightly"])
-    created: float
-    expires: float = Field(description="0: never.")
-    used: float = Field(description="0: not yet.")
+    created: Time
+    expires: float = Field(description="0: never.", examples=[0.0])
+    used: float = Field(description="0: not yet.", examples=[WHEN + 90])
 
 
 class NewTokenView(View):
@@ -326,13 +338,13 @@ class NewTokenView(View):
 class AuditView(View):
     """Somebody did something."""
 
-    number: int
-    at: float
-    who: str
-    action: str
-    subject: str
-    outcome: str
-    data: dict[str, Any]
+    number: int = Field(examples=[7])
+    at: Time
+    who: str = Field(examples=["ada"])
+    action: str = Field(examples=["job.submit"])
+    subject: Uuid
+    outcome: str = Field(examples=["ok"])
+    data: dict[str, Any] = Field(examples=[{"step": "train"}])
 
 
 class CheckView(View):
@@ -340,16 +352,16 @@ class CheckView(View):
 
     name: str = Field(examples=["disk"])
     ok: str = Field(description="ok, warn or bad.", examples=["ok"])
-    sentence: str
-    hint: str
+    sentence: str = Field(examples=["There is room for 120 GiB."])
+    hint: str = Field(examples=[""])
 
 
 class HealthView(View):
     """The service answers."""
 
     status: str = Field(examples=["ok"])
-    version: str
-    event: int = Field(description="The number of the newest event.")
+    version: str = Field(examples=["0.1.0"])
+    event: int = Field(description="The number of the newest event.", examples=[41])
 
 
 def plain(thing: object) -> dict[str, Any]:
