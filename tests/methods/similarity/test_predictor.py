@@ -94,7 +94,17 @@ def test_a_predictor_survives_json_exactly():
     assert again.expect(outcomes(1)[0].evidence) == fitted.expect(outcomes(1)[0].evidence)
 
 
-@pytest.mark.parametrize("change", [{"mean": [1.0]}, {"mean": None}, {"scales": {"knn": 1.0}}, {"rate": "much"}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mean": [1.0]},
+        {"mean": None},
+        {"scales": {"knn": 1.0}},
+        {"rate": "much"},
+        {"rate": math.nan},
+        {"precision": [[0.0] * 4] * 4},
+    ],
+)
 def test_other_json_is_refused_in_a_sentence(change):
     with pytest.raises(InvalidInput, match="This is no predictor"):
         Predictor.from_json({**Predictor.fit([]).to_json(), **change})
@@ -110,6 +120,11 @@ def test_extreme_evidence_gets_finite_limits(ratio):
     for predictor in (Predictor.fit([]), Predictor.fit(outcomes(5)), Predictor.fit(outcomes(1, sources=1))):
         said = predictor.expect(Evidence("new", "any", ratio, {"knn": 1e30, "unheard of": -1e30}))
         assert 0 < said.low <= said.epoch_ratio <= said.high < math.inf
+
+
+def test_absurd_scores_do_not_break_a_fit():
+    wild = [Outcome(Evidence("new", "any", 1.0, {"knn": 1e300, "odd": 0.0}), 1e300), *outcomes(4)]
+    assert math.isfinite(Predictor.fit(wild).expect(outcomes(1)[0].evidence).high)
 
 
 def test_a_higher_level_has_wider_limits():
@@ -147,6 +162,11 @@ def test_a_start_that_may_be_as_slow_as_the_baseline_is_never_advised():
         (
             [Expectation("a", 0.9, 0.9, 0.6, 1.0)],
             "a would save 10 % of the epochs by the best guess, but may save none.",
+        ),
+        (
+            [Expectation("a", 1.0, 0.999, 0.9, 1.1)],
+            "no other weights are expected to save epochs; the nearest, a, "
+            "comes from images as near as those of ImageNet.",
         ),
         (
             [Expectation("a", 1.5, 1.1, 0.6, 1.3), Expectation("b", 1.2, 1.2, 0.6, 1.3)],

@@ -28,6 +28,7 @@ _UNIT = 0.3  # of log(OTDD ratio): sources of one target differ by about so much
 _SCORE_UNITS = {"log-evidence": 0.1, "h-score": 0.5, "knn": 0.1, "probe": 0.1, "centres": 0.1}  # before any outcome
 _UNIT_WORTH = 4.0  # outcomes that these count for
 _FURTHEST = 4.0  # units: what lies beyond is taken to lie there, so that one odd score does not decide
+_LARGEST = 1e6  # score: beyond it a square may overflow
 _EXTREME = math.log(20.0)  # of either ratio
 _STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)  # how many outcomes the prior of a slope is worth
 _SCORE_STRENGTHS = (1.0, 3.0, 10.0, 100.0, 1000.0)  # the same for the scores; the last all but leaves them out
@@ -101,7 +102,8 @@ class Predictor:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
-        return {**vars(self), "mean": list(self.mean), "precision": [list(row) for row in self.precision]}
+        precision = [list(row) for row in self.precision]
+        return {**vars(self), "scales": dict(self.scales), "mean": list(self.mean), "precision": precision}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Predictor":
@@ -117,9 +119,17 @@ class Predictor:
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidInput(f"This is no predictor: {error!r}.") from error
-        if {len(made.mean), len(made.precision), *map(len, made.precision)} != {len(made.scales) + 4}:
+        if not made._is_whole():
             raise InvalidInput("This is no predictor: its parts do not fit together.")
         return made
+
+    def _is_whole(self) -> bool:
+        """Whether all parts are of one size, finite, and positive where they must be."""
+        if {len(self.mean), len(self.precision), *map(len, self.precision)} != {len(self.scales) + 4}:
+            return False
+        positive = (self.shape, self.rate, self.stretch, *self.scales.values())
+        finite = np.isfinite([*positive, *self.mean, *np.ravel(self.precision)]).all()
+        return bool(finite) and min(positive) > 0 and bool(np.linalg.eigvalsh(self.precision).min() > 0)
 
 
 @dataclass(frozen=True)
@@ -159,7 +169,7 @@ def _against(expectations: Sequence[Expectation], baseline: str) -> str:
     if not expectations:
         return "there are no other weights to start from."
     best = min(expectations, key=lambda each: (each.epoch_ratio, each.source))
-    if best.epoch_ratio < 1:
+    if best.epoch_ratio < 0.995:
         saving = f"would save {_percent(1 - best.epoch_ratio)} of the epochs by the best guess"
         return f"{best.source} {saving}, but may {_risk(best)}."
     near = min(expectations, key=lambda each: (each.ratio, each.source))
@@ -245,7 +255,7 @@ def _scales(outcomes: Sequence[Outcome]) -> dict[str, float]:
     squares: dict[str, list[float]] = defaultdict(list)
     for outcome in outcomes:
         for name, value in outcome.evidence.scores.items():
-            squares[name].append(value**2)
+            squares[name].append(min(abs(value), _LARGEST) ** 2)
     scales = {}
     for name, seen in sorted(squares.items()):
         usual = _SCORE_UNITS.get(name, math.sqrt(np.mean(seen)) or 1.0)
