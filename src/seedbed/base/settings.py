@@ -41,6 +41,15 @@ class Settings(BaseModel):
         8, ge=2, description="Worker processes that answer people who label; each project has up to two."
     )
     desk_idle_minutes: float = Field(15.0, gt=0, description="How long such a process stays when nobody asks it.")
+    weight_slots: int = Field(
+        4, ge=0, le=1000, description="Sets of pretrained weights that a machine keeps in memory; 0: none."
+    )
+    weight_cache: str = Field(
+        "", description="Folder for those; empty: in shared memory where that has room, else in the home."
+    )
+    baseline: str = Field(
+        "", description="A data set that stands for ImageNet when weights are ranked; empty: none does."
+    )
     gc_grace_hours: float = Field(24.0, ge=0, description="How long unreferenced files are spared.")
     webhook: str = Field("", description="Address that is told, by POST, when a job ends.")
     mail_server: str = Field("", description="host:port of an SMTP server for mail when a job ends.")

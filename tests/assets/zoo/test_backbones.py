@@ -3,7 +3,7 @@ import timm
 import torch
 from torch import nn
 
-from seedbed.assets.zoo.backbones import BACKBONES, plan_network
+from seedbed.assets.zoo.backbones import BACKBONES, network_of, plan_network
 from seedbed.assets.zoo.builder import build_backbone, empty_network
 from seedbed.base.errors import InvalidInput, NotFound, Unavailable
 
@@ -113,3 +113,9 @@ def test_any_other_timm_name_is_taken_as_it_is_and_told_the_size_only_where_it_m
 def test_unknown_names_and_tags_are_answered_with_near_ones(name):
     with pytest.raises(NotFound, match="Did you mean"):
         build_backbone(name, 4, weights="none")
+
+
+def test_one_network_has_one_name_whatever_it_is_called_by():
+    assert network_of("efficientnet_lite0") == network_of("tf_efficientnet_lite0") == "tf_efficientnet_lite0"
+    assert network_of("resnet18") != network_of("resnet18.small"), "another stem is another network"
+    assert network_of("vit_tiny") != network_of("vit_tiny_patch16_224"), "its patches depend on the images"

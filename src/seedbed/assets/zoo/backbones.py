@@ -83,6 +83,12 @@ def plan_network(name: str, *, size: int | None, scratch: bool) -> Plan:
     return Plan(f"{known}{SMALL}" if small else known, record.timm, record.options(size), "small" if small else "usual")
 
 
+def network_of(name: str) -> str:
+    """One name per network: timm's, where a short name stands for nothing but that."""
+    record = BACKBONES.get(name)
+    return record.timm if record and not record.patches else name
+
+
 def is_backbone(name: str) -> bool:
     """Whether the table has that name, with or without a small stem."""
     record = BACKBONES.get(name.removesuffix(SMALL))

@@ -3,12 +3,16 @@
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from seedbed.assets.zoo.card import UNKNOWN, Card, Preprocessing
 from seedbed.base.errors import Damaged
+from seedbed.base.registry import Registry
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_HEAVY: Registry[Any] = Registry("part", {"load": "torch:load"})  # a card says what it is without torch
 
 _OUTSIDE_BLOCKS = {
     "_conv_stem": "conv_stem",
@@ -43,9 +47,9 @@ class Package:
             return None
         return next(iter(sorted((Path(spec.origin).parent / "models").glob("*.pth"))), None)
 
-    def read(self, path: Path) -> dict[str, Tensor]:
+    def read(self, path: Path) -> "dict[str, Tensor]":
         """The package's state dict under timm's names."""
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        state = _HEAVY.get("load")(path, map_location="cpu", weights_only=True)
         if not isinstance(state, dict):
             raise Damaged(f"{path} holds no table of weights.", hint=f"Install {self.name} again.")
         return {self.timm_name(name): tensor for name, tensor in state.items()}

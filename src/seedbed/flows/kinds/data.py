@@ -94,6 +94,12 @@ class Decoded(Kind):
             )
         return pixels
 
+    def classes_by_row(self, labels: Mapping[str, str] | None = None) -> dict[int, str]:
+        """Row to class: as labels say, or as the source of the images said."""
+        if labels is None:
+            return {row: record.klass for row, record in enumerate(self.records) if record.klass}
+        return self.numbered(labels)
+
     def numbered(self, labels: Mapping[str, str]) -> dict[int, str]:
         """Row to class; every image that is named must be here."""
         rows = {record.id: row for row, record in enumerate(self.records)}

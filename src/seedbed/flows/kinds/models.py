@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from seedbed.base.tables import csv_text
 from seedbed.flows.kinds.kind import Kind, put
+from seedbed.flows.kinds.zoo import kept_in
 
 ONNX_FILE, FACTS_FILE = "model.onnx", "model.json"
 _LONGEST = 120  # bytes of a file's name
@@ -22,6 +23,11 @@ class Weights(Kind):
 
     kind = "weights"
     about = "pretrained weights and their card"
+
+    @property
+    def kept(self) -> Path | None:
+        """The folder of a kept card; None: these were only tuned, to look at images with."""
+        return kept_in(self.folder)
 
 
 class Model(Kind):

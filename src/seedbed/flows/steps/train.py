@@ -18,7 +18,8 @@ from seedbed.base.run import RunContext
 from seedbed.flows.algorithms import algorithm_problems
 from seedbed.flows.kinds.data import Decoded
 from seedbed.flows.kinds.labels import Labels
-from seedbed.flows.kinds.models import Model
+from seedbed.flows.kinds.models import Model, Weights
+from seedbed.flows.kinds.zoo import Start
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
 from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
@@ -124,7 +125,12 @@ TrainParams: type[Params] = create_model("TrainParams", __base__=_Checked, **_fi
     seed_matters=True,
 )
 def train_model(
-    decoded: Decoded, labels: Labels, params: TrainParams, run: RunContext, holdout: Labels | None = None
+    decoded: Decoded,
+    labels: Labels,
+    params: TrainParams,
+    run: RunContext,
+    holdout: Labels | None = None,
+    weights: Weights | Start | None = None,
 ) -> Model:
     """Trains a model on a few labels and the unlabelled rest; images of `holdout` are not used in any way."""
     given = decoded.numbered(labels.rows())
@@ -135,14 +141,17 @@ def train_model(
     given = {row: klass for row, klass in given.items() if klass in settings.classes}
     used = np.array([row for row in range(len(decoded.images)) if row not in kept_out])
     pixels = _rows_of(decoded.pixels, used, run.folder / "pixels.npy", mapped=settings.ranks > 1)
-    trained = METHODS.get("train")(pixels, _numbers(given, used, settings.classes), settings, run)
+    start = weights.kept if weights and settings.weights == "pretrained" else None
+    trained = METHODS.get("train")(pixels, _numbers(given, used, settings.classes), settings, run, start)
     folder = run.folder / "model-bundle"
     trained.model.save(folder / "model")
     values: Mapping[str, tuple[Any, ...]] = {
         "classes": tuple(trained.model.classes),
         "size": (int(trained.model.size),),
         "architecture": (str(trained.model.architecture),),
+        "started_from": (str(trained.model.started_from),),
         "steps": (int(trained.steps),),
+        "best_step": (int(trained.step),),
         "labels": (len(given),),
         "images": (len(used),),
         **{name: (float(value),) for name, value in trained.metrics.items()},

@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from seedbed.assets.zoo.card import Card
 from seedbed.methods.label.weights import headless
 from seedbed.methods.learn.asking import AT_ONCE, ask
 from seedbed.methods.learn.devices import choose_device, half_precision
@@ -24,7 +25,7 @@ Embeddings = NDArray[np.float32]
 def embed(
     images: Images,
     *,
-    card: str = CARD,
+    card: Card | str = CARD,
     size: int = SIZE,
     weights: Path | None = None,
     device: str = "auto",
@@ -52,7 +53,7 @@ def embed(
 class Eye:
     """A network that only looks: it has no head, and its norms are part of its weights."""
 
-    def __init__(self, card: str, size: int, weights: Path | None, device: torch.device) -> None:
+    def __init__(self, card: Card | str, size: int, weights: Path | None, device: torch.device) -> None:
         backbone = headless(card, size, weights)
         self._network = backbone.network.to(device=device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         bake_norms(self._network, size)

@@ -6,19 +6,20 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from seedbed.assets.zoo.builder import Backbone, build_backbone
+from seedbed.assets.zoo.card import Card
 from seedbed.base.errors import Damaged, InvalidInput, NotFound
 
 _CARD = "card"
 
 
-def headless(card: str, size: int, weights: Path | None = None) -> Backbone:
+def headless(card: Card | str, size: int, weights: Path | None = None) -> Backbone:
     """The network of a card for images of `size` px, without its head; with the weights of a file, if one is given."""
     if size < 8:
         raise InvalidInput(f"size is {size}; it must be at least 8 pixels.")
     backbone = build_backbone(card, 0, size=size)
     backbone.network.eval().requires_grad_(False)
     if weights is not None:
-        _load(backbone, card, weights)
+        _load(backbone, card if isinstance(card, str) else card.name, weights)
     return backbone
 
 

@@ -1,0 +1,133 @@
+"""Kinds around the zoo: signatures of data sets, the weights that a training can choose from, what came of a choice."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from seedbed.assets.zoo.records import CARD_FILE, WEIGHTS_FILE
+from seedbed.flows.kinds.kind import Kind, put
+
+SIGNATURE_FILE = "signature.safetensors"
+RANKING_FILE, OUTCOME_FILE = "ranking.json", "outcome.json"
+
+
+class Signature(Kind):
+    """What similarity keeps of a data set instead of its images."""
+
+    kind = "signature"
+    about = "what similarity keeps of a data set instead of its images"
+    derived = True
+
+    @classmethod
+    def of(cls, folder: Path, *, data: str, space: str, images: int, classes: Sequence[str]) -> Self:
+        """Around a folder that has the file."""
+        return cls(folder, {"data": (data,), "space": (space,), "images": (images,), "classes": tuple(classes)})
+
+    @property
+    def path(self) -> Path:
+        """Its file."""
+        return self.file("signature", SIGNATURE_FILE)
+
+    @property
+    def images(self) -> int:
+        """How many images it was made of."""
+        return int(self.values["images"][0])
+
+
+class Shortlist(Kind):
+    """The weights that a training can choose from: a folder each with card, weights and signature; and what is known
+    of earlier starts. It shares the bytes of the bundles that it is made of, and goes with them."""
+
+    kind = "shortlist"
+    about = "the weights that a training can choose from"
+    derived = True
+
+    def cards(self) -> Iterator[Path]:
+        """The folder of each card."""
+        place = self.folder / "cards"
+        return iter(sorted(path for path in place.iterdir() if path.is_dir())) if place.is_dir() else iter(())
+
+    def outcomes(self) -> list[dict[str, Any]]:
+        """What is known of earlier trainings."""
+        place = self.folder / "outcomes"
+        files = sorted(place.glob("*.json")) if place.is_dir() else []
+        return [json.loads(path.read_text(encoding="utf-8")) for path in files]
+
+    @staticmethod
+    def place(number: int, file: str) -> str:
+        """The name of a card's file in the array `cards`."""
+        return f"{number:05d}/{file}"
+
+
+class Start(Kind):
+    """The weights that a ranking chose: those of a kept card, or the name of a card that comes with Seedbed."""
+
+    kind = "start"
+    about = "the weights that a training was told to start from"
+    derived = True
+
+    @classmethod
+    def named(cls, folder: Path, card: str) -> Self:
+        """Those that a network has anyway: nothing but their name."""
+        folder.mkdir(parents=True, exist_ok=True)
+        return cls(folder, {"card": (card,)})
+
+    @classmethod
+    def of(cls, folder: Path, card: str, kept: Path) -> Self:
+        """Those in a card's folder, whose bytes are shared where the disk can do that."""
+        place = folder / "weights"
+        place.mkdir(parents=True, exist_ok=True)
+        for name in (CARD_FILE, WEIGHTS_FILE):
+            try:
+                os.link(kept / name, place / name)
+            except OSError:
+                shutil.copyfile(kept / name, place / name)
+        return cls(folder, {"card": (card,)})
+
+    @property
+    def kept(self) -> Path | None:
+        """The folder of a kept card; None: the card is one that comes with Seedbed."""
+        return kept_in(self.folder)
+
+
+def kept_in(folder: Path) -> Path | None:
+    """The folder of a kept card in a bundle's folder, if it has one."""
+    place = folder / "weights"
+    return place if (place / CARD_FILE).is_file() else None
+
+
+class Ranking(Kind):
+    """How near the weights of the zoo are to a data set, what is expected of each, and which one to start from."""
+
+    kind = "ranking"
+    about = "which weights to start from, and why"
+    derived = True
+
+    @classmethod
+    def write(cls, folder: Path, facts: Mapping[str, Any]) -> Self:
+        """Into a fresh folder."""
+        put(folder / "ranking" / RANKING_FILE, json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        advice = facts["advice"]
+        return cls(folder, {"start": (str(advice["start"]),), "reason": (str(advice["reason"]),)})
+
+    def facts(self) -> dict[str, Any]:
+        """Everything in it."""
+        facts: dict[str, Any] = json.loads(self.file("ranking", RANKING_FILE).read_text(encoding="utf-8"))
+        return facts
+
+
+class Outcome(Kind):
+    """What came of one training: from where it started, how long it took to its best, what was known before."""
+
+    kind = "outcome"
+    about = "what came of a start: what later rankings learn from"
+    derived = True
+
+    @classmethod
+    def write(cls, folder: Path, facts: Mapping[str, Any]) -> Self:
+        """Into a fresh folder."""
+        put(folder / "outcome" / OUTCOME_FILE, json.dumps(facts, ensure_ascii=False, allow_nan=False) + "\n")
+        return cls(folder, {"target": (str(facts["target"]),), "start": (str(facts["start"]),)})

@@ -1,0 +1,232 @@
+"""Which weights to start from: near data sets first, then what their features tell of the target, then what to expect.
+
+Nothing here fails because of one of the weights: what cannot be compared is left out, with the reason.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.assets.zoo.card import Card
+from seedbed.base.errors import SeedbedError
+from seedbed.methods.label.embed import embed
+from seedbed.methods.similarity.dsd import Nearness, dataset_distance, rank
+from seedbed.methods.similarity.evidence import Evidence, Outcome, differences, epoch_ratio
+from seedbed.methods.similarity.predictor import Advice, Expectation, Predictor, advise
+from seedbed.methods.similarity.scores import transfer_scores
+from seedbed.methods.similarity.signature import Signature
+
+_FURTHEST = 100.0  # of a ratio: the target may be the baseline's very data set, at a distance of 0
+_LOOKED_AT = 256  # labelled images that scores are computed on
+
+
+@dataclass(frozen=True)
+class Source:
+    """Weights that a training could start from, and the signature of the data set behind them."""
+
+    card: Card
+    signature: Signature
+    images: int = 0
+
+
+@dataclass(frozen=True)
+class Target:
+    """The new data set: its signature, and its labelled images."""
+
+    signature: Signature
+    images: NDArray[np.uint8]
+    labels: NDArray[np.int64]
+    size: int  # side in pixels that a training would look at them with
+
+
+@dataclass(frozen=True)
+class Time:
+    """What is known of seconds: of a training from the baseline (0: unknown), and of reading each card's weights."""
+
+    training: float = 0.0
+    loading: Mapping[str, float] = field(default_factory=dict)
+    in_memory: frozenset[str] = frozenset()
+
+    def end(self, card: str, epochs: float) -> float:
+        """When a start is estimated to end."""
+        return self.training * epochs + self.loading.get(card, 0.0)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One set of weights in a ranking; `ratio` and `dsd` are None where no baseline data set is known."""
+
+    name: str
+    trained_on: str
+    distance: float
+    ratio: float | None
+    dsd: float
+    exact: bool
+    scores: Mapping[str, float]
+    expectation: Expectation
+    evidence: Evidence
+    in_memory: bool
+    end: float | None  # seconds, estimated
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        facts = {**vars(self), "scores": dict(self.scores), "evidence": self.evidence.to_json()}
+        return {**facts, "expectation": asdict(self.expectation)}
+
+
+@dataclass(frozen=True)
+class Starts:
+    """The ranking of one target, nearest first, and what it comes to."""
+
+    ranked: Sequence[Ranked]
+    left_out: Mapping[str, str]  # card: why
+    advice: Advice
+    outcomes: int  # that it has learnt from
+    targets: int
+
+
+def rank_starts(
+    target: Target,
+    sources: Sequence[Source],
+    baseline: Card | str,
+    reference: Signature | None,
+    outcomes: Iterable[Outcome] = (),
+    *,
+    scored: int = 4,
+    exact_for: int = 12,
+    time: Time | None = None,
+    left_out: Mapping[str, str] | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Starts:
+    """Rank weights for a target against those of the baseline, whose data set has the signature `reference`.
+
+    Distances are to every source (sketches decide which ones are measured in full); the features of the `scored`
+    nearest are looked at as well. Without a reference no distance says whether the baseline is as good, so nothing but
+    measured outcomes can speak for another start.
+    """
+    known, time = dict(left_out or {}), time or Time()
+    name = baseline if isinstance(baseline, str) else baseline.name
+    near = _nearness(target.signature, sources, reference, exact_for, known)
+    on_progress(1, scored + 2)
+    by_name = {source.card.name: source for source in sources}
+    scores = _scores(target, [by_name[one.name].card for one in near[:scored]], baseline, known, on_progress)
+    predictor = Predictor.fit(outcomes)
+    ranked = []
+    for one in near:
+        source = by_name[one.name]
+        evidence = Evidence(
+            target=target.signature.name,
+            source=one.name,
+            ratio=one.ratio if reference else 1.0,
+            scores=scores.get(one.name, {}),
+            source_images=source.images or source.signature.count,
+            target_images=target.signature.count,
+            trained_on=source.card.trained_on,
+        )
+        expected = predictor.expect(evidence)
+        end = time.end(one.name, expected.epoch_ratio) if time.training else None
+        ratio = one.ratio if reference else None
+        facts = (one.name, source.card.trained_on, one.distance, ratio, one.dsd, one.exact)
+        ranked.append(Ranked(*facts, evidence.scores, expected, evidence, one.name in time.in_memory, end))
+    advice = _advice(ranked, name, time, compared=reference is not None)
+    return Starts(ranked, known, advice, predictor.outcomes, predictor.targets)
+
+
+def outcomes_of(runs: Sequence[Mapping[str, Any]]) -> list[Outcome]:
+    """What starts brought, from records of finished trainings: each against those from the baseline on the same target.
+
+    A record has `target`, `start`, `baseline`, `alike` (equal where two runs can be compared), `architecture`, `curve`
+    (accuracies by epoch) and, where the start is not the baseline, its `evidence`.
+    """
+    plain: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for run in runs:
+        if run["start"] == run["baseline"] and run["curve"]:
+            plain.setdefault((run["target"], run["alike"]), []).append(run)
+    found = []
+    for run in runs:
+        others = plain.get((run["target"], run["alike"]), [])
+        if run["start"] == run["baseline"] or not others or not run["curve"] or not run.get("evidence"):
+            continue
+        ratio = float(np.exp(np.mean([np.log(epoch_ratio(run["curve"], other["curve"])) for other in others])))
+        gain = 100 * (max(run["curve"]) - float(np.mean([max(other["curve"]) for other in others])))
+        found.append(Outcome(Evidence.from_json(run["evidence"]), ratio, gain, str(run["architecture"])))
+    return found
+
+
+def _nearness(
+    target: Signature, sources: Sequence[Source], reference: Signature | None, exact_for: int, left_out: dict[str, str]
+) -> list[Nearness]:
+    """Nearest first; of a source that cannot be compared only the reason stays."""
+    usable = []
+    for source in sources:
+        if source.signature.space != target.space:
+            left_out[source.card.name] = (
+                f"Its data set was looked at in another way ({source.signature.space}, not {target.space})."
+            )
+        else:
+            usable.append(replace(source.signature, name=source.card.name))
+    if not usable:
+        return []
+    if reference is not None:
+        found = rank(target, usable, reference, exact_for=exact_for)
+        return [replace(one, ratio=min(one.ratio, _FURTHEST)) for one in found]
+    nearest = sorted(usable, key=lambda one: target.sketch.distance(one.sketch))[:exact_for]
+    distances = {one.name: dataset_distance(target, one) for one in nearest}
+    largest = max(distances.values()) or 1.0
+    plain = [Nearness(name, distance, 1.0, distance / largest) for name, distance in distances.items()]
+    return sorted(plain, key=lambda one: (one.distance, one.name))
+
+
+def _scores(
+    target: Target,
+    cards: Sequence[Card],
+    baseline: Card | str,
+    left_out: dict[str, str],
+    on_progress: Callable[[int, int], None],
+) -> dict[str, dict[str, float]]:
+    """How much better each card's features tell the labelled images apart than the baseline's do."""
+    if not cards:
+        return {}
+    try:
+        plain = _scores_of(target, baseline)
+    except SeedbedError:  # its weights are not here, or there is one class: distances alone speak then
+        return {}
+    found = {}
+    for number, card in enumerate(cards):
+        on_progress(2 + number, len(cards) + 2)
+        try:
+            found[card.name] = differences(_scores_of(target, card), plain)
+        except SeedbedError as error:
+            left_out[card.name] = error.in_a_line()
+    return found
+
+
+def _scores_of(target: Target, card: Card | str) -> dict[str, float]:
+    rows = np.sort(np.random.default_rng(0).permutation(len(target.labels))[:_LOOKED_AT])
+    features = embed(target.images[rows], card=card, size=target.size, device="cpu")
+    return transfer_scores(features, target.labels[rows])
+
+
+def _advice(ranked: Sequence[Ranked], baseline: str, time: Time, *, compared: bool) -> Advice:
+    """What the predictor advises; among starts that are surely faster, the one that is estimated to end first."""
+    advice = advise([one.expectation for one in ranked], baseline=baseline)
+    if advice.expectation is None:
+        if compared or not ranked:
+            return advice
+        why = "no data set stands for the one behind it (the setting baseline), and too few starts were measured yet."
+        return replace(advice, reason=f"{baseline} is as good, as far as is known: {why}")
+    if not time.training:
+        return advice
+    sure = [one.expectation for one in ranked if one.expectation.high < 1]
+    first = min(sure, key=lambda one: (time.end(one.source, one.epoch_ratio), one.source))
+    if time.end(first.source, first.epoch_ratio) >= time.end(baseline, 1.0):
+        reason = f"{baseline} ends first: {advice.start} would save less time than reading its weights takes."
+        return Advice(baseline, reason, 0.0)
+    if first.source == advice.start:
+        return advice
+    chosen = advise([first], baseline=baseline)
+    extra = f"{advice.start} would take fewer epochs, but its weights are not in memory, and reading them takes longer."
+    return replace(chosen, reason=f"{chosen.reason} {extra}")
