@@ -132,12 +132,13 @@ def test_a_network_built_through_the_cache_is_the_same(tmp_path: Path, monkeypat
     monkeypatch.setenv("SEEDBED_WEIGHT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SEEDBED_WEIGHT_SLOTS", "1")
     for _ in range(2):
-        backbone = build_backbone(cached(LITE0), 3)
+        backbone = build_backbone(LITE0, 3)
         found = backbone.network.state_dict()
         assert all(torch.equal(plain[name], found[name]) for name in plain)
         assert backbone.started_from == LITE0.name
     (entry,) = WeightCache(tmp_path / "cache", 1).state().entries
     assert (entry.hits, entry.misses) == (1, 1)
+    assert cached(cached(LITE0)).find() == cached(LITE0).find(), "what went through the cache is not put there again"
     monkeypatch.setenv("SEEDBED_WEIGHT_CACHE", "/proc/nothing")
     assert cached(LITE0) is LITE0, "trouble with the cache is not the card's"
 

@@ -108,6 +108,9 @@ class WeightCache:
         """
         if self.slots < 1:
             return None
+        source = card.find()
+        if source is not None and source.parent == self.folder:  # it went through the cache already
+            return source
         known = _identity(card)
         with self._locked(f".{known}"):  # who asks for the same at the same time waits, instead of reading it too
             if found := self._hit(card.name, known):
