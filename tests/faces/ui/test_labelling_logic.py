@@ -189,3 +189,27 @@ def test_the_saving_line_tells_the_truth(modules: Page):
         "2 labels wait here: no connection",
         "1 label waits until you sign in again",
     ]
+
+
+_SESSION = """const classes = ["rust", "mildew", "other"].map((name) => ({ name, other: name === "other" }));
+const session = Object.assign(Object.create(Session.prototype), { board: { classes, goal: 3 } });
+const complete = (...counts) => {
+  session.labels = { book: { counts: new Map(classes.map(({ name }, place) => [name, counts[place]])) } };
+  return session.complete;
+};"""
+
+
+def test_the_class_for_everything_else_needs_no_number(modules: Page):
+    body = "return [complete(3, 2, 9), complete(3, 3, 0), complete(4, 3, 1), classes.map((one) => session.goalOf(one))]"
+    assert run(modules, "session", "Session", _SESSION + body) == [False, True, True, [3, 3, 0]]
+
+
+def test_caps_lock_is_no_shift(modules: Page):
+    body = """const told = [], note = (word) => () => told.push(word);
+    listen({ board: { classes: [{ name: "rust", key: "r" }] } },
+      { class: note("rust"), skip: note("skip"), undo: note("undo"), redo: note("redo") });
+    for (const pressed of [{ key: "R" }, { key: "r" }, { key: "S" }, { key: "S", shiftKey: true },
+      { key: "Z", ctrlKey: true }, { key: "Z", ctrlKey: true, shiftKey: true }])
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { ...pressed, bubbles: true }));
+    return told;"""
+    assert run(modules, "keys", "listen", body) == ["rust", "rust", "skip", "undo", "redo"]

@@ -80,10 +80,11 @@ export class Banner {
   }
 
   #round() {
-    const { session } = this, { round, goal: wanted, board } = session;
+    const { session } = this, { round, board } = session;
     const names = board.classes.map((one) => one.name), have = session.countOf(round);
+    const wanted = session.goalOf(session.classOf(round));
     const next = names[(names.indexOf(round) + 1) % names.length];
-    const title = h("p", { class: "lb-round" }, `Pick ${plural(wanted, "image")} of `, h("strong", {}, round), ": ",
+    const title = h("p", { class: "lb-round" }, `Pick ${wanted ? plural(wanted, "image") : "images"} of `, h("strong", {}, round), ": ",
       h("span", { class: "number" }, goal(have, wanted)));
     title.style.setProperty("--class", session.classOf(round)?.colour || "var(--leaf)");
     const main = have >= wanted && !session.complete;

@@ -13,6 +13,7 @@ export function keysDialog(session) {
     const line = ([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)];
     list.replaceChildren(...[...classes, ...rest].flatMap(line));
     made.element.showModal();
+    made.element.scrollTop = 0; // not where the button to close it is
   };
   return made;
 }

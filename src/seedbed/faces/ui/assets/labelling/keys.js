@@ -36,9 +36,10 @@ export function listen(session, acts) {
   }, { capture: true });
 }
 
-function nameOf({ key, ctrlKey, metaKey, altKey }) {
+function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (altKey) return "";
-  return ctrlKey || metaKey ? `ctrl+${key}` : key;
+  const plain = key.length === 1 && !shiftKey ? key.toLowerCase() : key; // caps lock is no shift
+  return ctrlKey || metaKey ? `ctrl+${plain}` : plain;
 }
 
 // The person writes into a field, looks at a dialog, or presses a button with the keyboard.

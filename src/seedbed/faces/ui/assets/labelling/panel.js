@@ -78,10 +78,10 @@ export class Panel {
   #count() {
     const { session } = this;
     for (const { klass, press, count, filled } of this.rows) {
-      const have = session.countOf(klass.name);
-      text(count, goal(have, have < session.goal ? session.goal : 0));
+      const have = session.countOf(klass.name), wanted = session.goalOf(klass);
+      text(count, goal(have, have < wanted ? wanted : 0));
       filled.style.width = `${Math.min(100, (100 * have) / session.goal)}%`;
-      put(press, "data-full", have >= session.goal);
+      put(press, "data-full", wanted > 0 && have >= wanted);
       put(press, "aria-label", `${klass.name}, ${plural(have, "label")}`);
     }
     text(this.done, `${number(session.book.labelled)} of ${plural(session.board.images, "image")} labelled`);

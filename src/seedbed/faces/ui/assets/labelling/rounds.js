@@ -42,7 +42,7 @@ export class Rounds {
   }
 
   #unfinished() {
-    const { board, goal } = this.session;
-    return (board.classes.find((one) => this.session.countOf(one.name) < goal) || board.classes[0])?.name || "";
+    const { session } = this, { classes } = session.board;
+    return (classes.find((one) => session.countOf(one.name) < session.goalOf(one)) || classes[0])?.name || "";
   }
 }

@@ -102,9 +102,10 @@ export class Session {
   classOf(name) { return this.board.classes.find((one) => one.name === name); }
   countOf(name) { return this.book.counts.get(name) || 0; }
   get goal() { return this.board.goal || 25; }
+  goalOf(klass) { return klass?.other ? 0 : this.goal; } // what is none of the others may be rare
   get complete() {
     const { classes } = this.board;
-    return classes.length > 1 && classes.every((one) => this.countOf(one.name) >= this.goal);
+    return classes.filter((one) => !one.other).length > 1 && classes.every((one) => this.countOf(one.name) >= this.goalOf(one));
   }
 
   async choose(show) {
