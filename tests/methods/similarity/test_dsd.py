@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seedbed.base.errors import InvalidInput
-from seedbed.methods.similarity.dsd import dataset_distance, rank
+from seedbed.methods.similarity.dsd import dataset_distance, distance_matrix, rank
 from seedbed.methods.similarity.otdd import Otdd
 from seedbed.methods.similarity.signature import signature_of
 from tests.methods.similarity.sets import blobs, signed
@@ -29,6 +29,15 @@ def test_a_ranking_is_that_of_the_distances_and_keeps_the_ratio_to_the_baseline(
         assert near.ratio == pytest.approx(distances[near.name] / dataset_distance(target, baseline))
         assert near.dsd == pytest.approx(near.distance / max(distances.values()))
     assert [near.ratio < 1 for near in ranked] == [True, True, False]
+
+
+def test_a_matrix_holds_the_distances_both_ways_and_says_how_far_it_is() -> None:
+    sets = [signed("a", 40, size=20), signed("b", 30, shift=0.5, seed=1), signed("c", 30, shift=2, seed=2)]
+    told: list[tuple[int, int]] = []
+    found = distance_matrix(sets, on_progress=lambda done, total: told.append((done, total)))
+    assert np.allclose(found, [[dataset_distance(one, two) for two in sets] for one in sets], rtol=1e-5)
+    assert np.array_equal(found, found.T) and found[1, 1] == 0 < found[0, 0]
+    assert told == [(done, 6) for done in range(1, 7)]
 
 
 def test_sketches_of_many_decide_which_are_measured_and_agree_with_what_is_found() -> None:

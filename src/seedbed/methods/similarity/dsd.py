@@ -1,14 +1,22 @@
 """DSD: which data sets are near a new one, measured against a baseline (Zhang and Stewart, section III)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+from numpy.typing import NDArray
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.similarity.otdd import Otdd
 from seedbed.methods.similarity.signature import Signature
 
 _FARTHEST = 1e6
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Tell nobody how far it is."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,24 @@ def dataset_distance(ours: Signature, theirs: Signature, how: Otdd | None = None
     how = how or Otdd()
     pairs = [how.distance(a, b) for a, b in product(ours.units, theirs.units)]
     return sum(pairs) / len(pairs)
+
+
+def distance_matrix(
+    signatures: Sequence[Signature],
+    how: Otdd | None = None,
+    *,
+    workers: int = 2,
+    on_progress: Callable[[int, int], object] = _ignore,
+) -> NDArray[np.float64]:
+    """The distances between all pairs of data sets, which go both ways alike; several pairs at a time."""
+    found = np.zeros((len(signatures), len(signatures)))
+    pairs = list(combinations_with_replacement(range(len(signatures)), 2))
+    with ThreadPoolExecutor(workers) as pool:  # the solvers work without the interpreter's lock
+        distances = pool.map(lambda pair: dataset_distance(signatures[pair[0]], signatures[pair[1]], how), pairs)
+        for done, ((i, j), distance) in enumerate(zip(pairs, distances, strict=True), start=1):
+            found[i, j] = found[j, i] = distance
+            on_progress(done, len(pairs))
+    return found
 
 
 def rank(

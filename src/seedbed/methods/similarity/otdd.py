@@ -69,8 +69,7 @@ class Otdd:
         """Squared distances between the classes of two units."""
         if self.labels == "exact":
             return exact_distances(squared, ours.spans, theirs.spans)
-        a, b = (unit.centred.to(self.device) for unit in (ours, theirs))
-        fidelity = fidelities(a @ b.T, ours.spans, theirs.spans).cpu()
+        fidelity = fidelities(ours.factors, theirs.factors)
         centres = squared_distances(ours.means, theirs.means)
         return gaussian_distances(centres, (ours.variances, theirs.variances), fidelity)
 

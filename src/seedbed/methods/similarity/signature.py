@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import scipy.linalg
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
@@ -19,6 +20,9 @@ from seedbed.methods.similarity.units import UnitSettings, cut
 
 Kept = NDArray[np.uint8] | NDArray[np.float16]
 _VERSION = "1"
+# Of a class's covariance, in Gaussian label distances. 100 of 200 directions leave an error of 0.08 % in the distance
+# of photographs at 28 px (benchmarks/otdd.py) and take a quarter of the time.
+_RANK = 100
 
 
 @dataclass(frozen=True)
@@ -54,15 +58,15 @@ class Unit:
         return torch.stack([self.rows[span].mean(0) for span in self.spans])
 
     @cached_property
-    def centred(self) -> Tensor:
-        """The features less the mean of their class."""
-        return self.rows - self.means[self.groups]
-
-    @cached_property
     def variances(self) -> Tensor:
         """The trace of each class's covariance; 0 for a class of one image."""
-        squares = (self.centred * self.centred).sum(1)
+        squares = ((self.rows - self.means[self.groups]) ** 2).sum(1)
         return torch.stack([squares[span].sum() / max(1, span.stop - span.start - 1) for span in self.spans])
+
+    @cached_property
+    def factors(self) -> list[Tensor]:
+        """A matrix F (rank x dimensions) for each class, with F^T F its covariance, or the largest directions of it."""
+        return [_factor(self.rows[span] - mean) for span, mean in zip(self.spans, self.means, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,14 @@ def signature_of(
     units = [_unit(kept, known, rows) for rows in slices]
     sketch = Sketch.of(units[0].rows.numpy(), units[0].groups.numpy(), space)
     return Signature(name, space, len(known), tuple(classes), tuple(units), sketch)
+
+
+def _factor(centred: Tensor) -> Tensor:
+    """The largest directions of a class, scaled by their spread; found among its images, as these are the fewer."""
+    images = len(centred)
+    products = (centred @ centred.T).double().numpy()
+    _, directions = scipy.linalg.eigh(products, subset_by_index=(max(0, images - _RANK), images - 1))
+    return torch.from_numpy(directions.T / np.sqrt(max(1, images - 1))).float() @ centred
 
 
 def _unit(kept: Kept, labels: NDArray[np.int64], rows: NDArray[np.int64]) -> Unit:
