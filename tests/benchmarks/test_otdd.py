@@ -1,0 +1,35 @@
+"""The benchmark of distances: what it calls exact is what our distance is, and the pictures it leaves."""
+
+from pathlib import Path
+
+import pytest
+from benchmarks.otdd import exactly, growth, reference, timed
+from benchmarks.pictures import lines, picture
+
+from seedbed.methods.similarity.otdd import LabelDistance, Otdd
+
+
+@pytest.fixture(autouse=True)
+def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SEEDBED_BENCH_DATA", str(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize("labels", ["gaussian", "exact"])
+def test_what_it_compares_with_is_the_same_distance_computed_apart(labels: LabelDistance) -> None:
+    ours, theirs = (reference(name).units[0] for name in ("cifar10", "fruit10"))
+    wanted, seconds = exactly(ours, theirs, labels)
+    assert Otdd("reference", labels).distance(ours, theirs) == pytest.approx(wanted, rel=1e-3)
+    assert seconds > 0
+
+
+def test_the_best_of_several_runs_counts() -> None:
+    waits = iter([0.0, 1.0, 2.0])
+    assert timed(lambda: next(waits), 3).value == 2.0
+
+
+def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
+    points = growth({"images": (20, 40), "dimensions": (5, 10)}, {"images": 30, "classes": 3, "dimensions": 8})
+    assert [value for value, _ in points["images"]] == [20, 40]
+    assert all(seconds > 0 for found in points.values() for _, seconds in found)
+    drawn = [picture("growth", lines(points, "CPU seconds"), tmp_path / name).read_bytes() for name in ("a", "b")]
+    assert drawn[0] == drawn[1] and b"dimensions" in drawn[0]
