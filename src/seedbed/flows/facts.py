@@ -9,7 +9,7 @@ from seedbed.assets.data.records import ImageRecord, read_records
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Damaged
-from seedbed.flows.kinds.data import FACTS, RECORDS
+from seedbed.flows.kinds.data import FACTS, RECORDS, DataSet
 
 
 def records_of(store: Store, data: Bundle) -> tuple[ImageRecord, ...]:
@@ -47,3 +47,19 @@ def _path_of(store: Store, uuid: str, name: str) -> Path:
 def records_at(path: Path) -> tuple[ImageRecord, ...]:
     """The records in a file of the store."""
     return read_records(path)
+
+
+def json_of(store: Store, bundle: Bundle, array: str) -> dict[str, Any]:
+    """The content of the one JSON file that an array of a bundle has."""
+    links = bundle.arrays[array].files if array in bundle.arrays else ()
+    if len(links) != 1:
+        raise Damaged(f"'{bundle.name}' ({bundle.kind}) has no file in '{array}'.", hint="seedbed store verify")
+    facts: dict[str, Any] = json.loads(store.path_of(links[0].digest).read_text(encoding="utf-8"))
+    return facts
+
+
+def data_behind(store: Store, uuid: str, depth: int = 4) -> str:
+    """The uuid of the data set that something was made from, so many steps before at most; '': it is gone."""
+    nodes = store.lineage(uuid, depth=depth, direction="up").nodes.values()
+    near = sorted((node for node in nodes if node.kind == DataSet.kind and not node.gone), key=lambda node: node.depth)
+    return near[0].uuid if near else ""

@@ -30,9 +30,11 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEX
 class StepLauncher:
     """Prepares attempts of steps; what the scheduler knows as its Launcher."""
 
-    def __init__(self, store: Store, queue: Queue) -> None:
+    def __init__(self, store: Store, queue: Queue, surroundings: Mapping[str, str] | None = None) -> None:
+        """`surroundings`: variables that every worker finds in its environment."""
         self._store = store
         self._queue = queue
+        self._surroundings = dict(surroundings or {})
 
     def prepare(self, job: Job, fence: int, folder: Path) -> Prepared | Answered:
         """Answer from the store where the key is known, else lay out the inputs and write attempt.json."""
@@ -71,7 +73,9 @@ class StepLauncher:
             self._store.checkout(bundle, folder / "inputs" / name, links=True)
         self._write(job, fence, folder, inputs, key=key, code=code, known=known)
         return Prepared(
-            command=[sys.executable, "-m", "seedbed.flows.worker", str(folder)], environment=_environment(spec), key=key
+            command=[sys.executable, "-m", "seedbed.flows.worker", str(folder)],
+            environment={**self._surroundings, **_environment(spec)},
+            key=key,
         )
 
     def _bundle(self, name: str, uuid: str) -> Bundle:

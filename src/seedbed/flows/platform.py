@@ -14,6 +14,7 @@ from seedbed.assets.db.engine import Database
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.home import open_home
 from seedbed.assets.store.store import Store
+from seedbed.assets.zoo.cache import WeightCache, default_folder
 from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.settings import Settings
 from seedbed.flows.check import SpecChecker
@@ -26,6 +27,7 @@ from seedbed.flows.usecases.asking import ROW, Asking
 from seedbed.flows.usecases.backup import Backup
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.by_itself import ByItself
+from seedbed.flows.usecases.cards import Cards
 from seedbed.flows.usecases.contexts import Contexts
 from seedbed.flows.usecases.datasets import DataSets
 from seedbed.flows.usecases.doctor import Check, examine
@@ -39,6 +41,7 @@ from seedbed.flows.usecases.notices import Notices, channels
 from seedbed.flows.usecases.outcomes import Outcomes
 from seedbed.flows.usecases.presence import Presence
 from seedbed.flows.usecases.projects import Projects
+from seedbed.flows.usecases.starts import Starts
 from seedbed.flows.usecases.trainings import Trainings
 from seedbed.flows.usecases.uploads import Uploads
 from seedbed.flows.usecases.users import Users
@@ -93,12 +96,17 @@ class Platform:
         galleries = Galleries(self.store)
         self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects, galleries)
         pixels = settings.image_pixel_limit
+        cards = Cards(self.store)
+        place = Path(settings.weight_cache).expanduser() if settings.weight_cache else default_folder(settings.home)
+        self.weight_cache = WeightCache(place, settings.weight_slots)
+        self._starts = Starts(self.store, self.queue, cards, self.weight_cache, baseline=settings.baseline)
         self.models = Models(
             self.bundles,
             self.jobs,
             self.projects,
             self.store,
             roots,
+            self._starts,
             nodes=self.executor.nodes,
             pixel_limit=pixels,
         )
@@ -161,7 +169,7 @@ class Platform:
         lease = Lease(self.database, self.clock)
         folders = JobFolders(self.settings.home / "jobs")
         collector = Collector(self.queue, self.store, folders, lease)
-        launcher = StepLauncher(self.store, self.queue)
+        launcher = StepLauncher(self.store, self.queue, self.weight_cache.environment())
         policy = POLICIES.get(self.settings.policy)()
         return Scheduler(self.queue, self.executor, policy, launcher, collector, lease)
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -152,9 +153,14 @@ def test_how_long_a_start_takes_is_what_was_measured_or_at_the_rate_of_others() 
     assert State("", 2, (), (), {}, 0).seconds_to_load("new", 2 * 10**8) == pytest.approx(1.0)
 
 
-def test_the_folder_is_in_shared_memory_where_that_has_room_and_differs_by_home(tmp_path: Path) -> None:
+def test_the_folder_is_in_shared_memory_where_that_has_room_and_differs_by_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert default_folder(tmp_path / "a", room=0) == tmp_path / "a" / "cache" / "weights", "a temporary home"
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "other"))
     assert default_folder(tmp_path / "a", room=1 << 62) == tmp_path / "a" / "cache" / "weights"
-    assert default_folder(tmp_path / "a", room=0) != default_folder(tmp_path / "b", room=0)
+    one, two = (default_folder(tmp_path / name, room=0) for name in "ab")
+    assert one != two and (one.parent == Path("/dev/shm") or not Path("/dev/shm").is_dir())
 
 
 def test_a_folder_of_somebody_else_is_not_used(cache: WeightCache, monkeypatch: pytest.MonkeyPatch) -> None:

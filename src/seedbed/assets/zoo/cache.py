@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -100,6 +101,10 @@ class WeightCache:
     def __init__(self, folder: Path, slots: int = SLOTS) -> None:
         self.folder = folder
         self.slots = slots
+
+    def environment(self) -> dict[str, str]:
+        """What `cache_of_environment` finds it by in another process."""
+        return {FOLDER_VARIABLE: str(self.folder.absolute()), SLOTS_VARIABLE: str(self.slots)}
 
     def get(self, card: Card) -> Path | None:
         """The weights of a card as safetensors under timm's names, to be mapped; None: there is no place for them.
@@ -279,7 +284,12 @@ class WeightCache:
 
 
 def default_folder(home: Path, *, room: int = 1 << 30) -> Path:
-    """Where a node keeps weights: in shared memory where that has room, else in the home's cache folder."""
+    """Where a node keeps weights: in shared memory where that has room, else in the home's cache folder.
+
+    A home in the folder for temporary files has it inside too: nobody would clean up after it in shared memory.
+    """
+    if home.resolve().is_relative_to(Path(tempfile.gettempdir()).resolve()):
+        return home / "cache" / "weights"
     name = f"seedbed-{os.getuid()}-{digest_of(str(home.resolve()))[:12]}"
     try:
         roomy = _SHARED_MEMORY.is_dir() and shutil.disk_usage(_SHARED_MEMORY).free >= room

@@ -25,11 +25,13 @@ from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.flows.recipes.recipe import Recipe, RecipeParams, in_a_name
+from seedbed.flows.starting import TRAIN, Beginning, begun
 from seedbed.flows.training import defaults, refuse_gaps, with_a_gpu, with_habits, with_ranks, with_values
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.pages import may_see
 from seedbed.flows.usecases.projects import Projects
+from seedbed.flows.usecases.starts import Starts
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.executors.protocol import Node
 from seedbed.runtime.jobs.records import Job
@@ -50,6 +52,7 @@ class Models:
         projects: Projects,
         store: Store,
         roots: Roots,
+        starts: Starts,
         *,
         nodes: Callable[[], Sequence[Node]],
         pixel_limit: int,
@@ -59,6 +62,7 @@ class Models:
         self._projects = projects
         self._store = store
         self._roots = roots
+        self._starts = starts
         self._nodes = nodes
         self._pixel_limit = pixel_limit
         self._open = lru_cache(maxsize=_OPEN_MODELS)(_open_model)
@@ -76,6 +80,7 @@ class Models:
         folds: int = 0,
         fold: int = 0,
         labels_per_class: int = 0,
+        weights: str = "",
         cls: JobClass = JobClass.TE,
         resources: Resources | None = None,
         by: Identity,
@@ -85,7 +90,8 @@ class Models:
         A share of the labels is held out for the test and not used in training; with `group`, the images of one group
         (a column of the data set, such as the plant) all stay on one side; with `folds`, the part number `fold`. Of
         the rest all are used, or `labels_per_class`. Where nothing is said and there is a GPU, it is used; resources
-        with several GPUs train with as many ranks.
+        with several GPUs train with as many ranks. `weights`: 'auto', which ranks those of the zoo for the network that
+        the parameters name; a card's name; or 'none', from scratch.
         """
         if "ranks" not in (params or {}):  # ranks without GPUs are processes, and one GPU is no place for several
             resources = with_a_gpu(resources, self._nodes())
@@ -101,8 +107,11 @@ class Models:
                 labels = self._projects.draft_labels(place.id, Path(folder), by=by)
                 params = self._of_project(place, params, by)
                 given, drafts = labels.uuid, [labels] if isinstance(labels, Draft) else []
+            beginning = self._starts.beginning(weights, params, project=place.id if place else "", by=by)
+            params, drafts = beginning.params, [*drafts, *beginning.drafts]
+            named = self._bundles.show(data, by=by).name
             settings = {
-                "name": in_a_name(place.name if place else self._bundles.show(data, by=by).name),
+                "name": in_a_name(place.name if place else named),
                 "project": place.id if place else "",
                 "data": data,
                 "truth" if labels_per_class else "labels": given,
@@ -115,7 +124,8 @@ class Models:
                 "seed": seed,
                 "train": dict(params),
             }
-            return self._start("few-labels", settings, by, partial(_as_chosen, cls, resources), drafts)
+            chosen = partial(_as_chosen, cls, resources, beginning, named)
+            return self._start("few-labels", settings, by, chosen, drafts)
 
     def training_defaults(self) -> TrainSettings:
         """What a training takes here where nothing is said."""
@@ -180,7 +190,7 @@ class Models:
         name: str,
         params: Mapping[str, Any],
         by: Identity,
-        chosen: Callable[[JobSpec], JobSpec] = lambda spec: spec,
+        chosen: Callable[[Sequence[JobSpec]], Sequence[JobSpec]] = lambda specs: specs,
         labels: Sequence[Draft] = (),
     ) -> list[Job]:
         """Nothing is published and no project made before it is known that the jobs can be submitted."""
@@ -190,7 +200,7 @@ class Models:
         by.require(Role.TRAINER, place)
         with TemporaryDirectory() as folder:
             drafts = list(labels)
-            specs = [chosen(spec) for spec in self._specs_of(recipe, checked, by, Path(folder), drafts, place)]
+            specs = list(chosen(self._specs_of(recipe, checked, by, Path(folder), drafts, place)))
             if checked.project and not place:
                 self._jobs.check([replace(spec, project="") for spec in specs], by=by, drafts=drafts)
                 made = self._projects.create(checked.project, by=by).id
@@ -259,8 +269,12 @@ class Models:
         return [self._store.get(node.uuid) for node in nodes if node.kind == kind and not node.gone]
 
 
-def _as_chosen(cls: JobClass, resources: Resources | None, spec: JobSpec) -> JobSpec:
-    return replace(spec, cls=cls, resources=resources if resources and spec.step == "train" else spec.resources)
+def _as_chosen(
+    cls: JobClass, resources: Resources | None, beginning: Beginning, data: str, specs: Sequence[JobSpec]
+) -> list[JobSpec]:
+    """The jobs of a training in their class, with what the training itself is given to compute on and to start from."""
+    begun_jobs = begun([replace(spec, cls=cls) for spec in specs], beginning, data=data)
+    return [replace(spec, resources=resources) if resources and spec.step == TRAIN else spec for spec in begun_jobs]
 
 
 def _open_model(onnx: Path, facts: Path) -> Any:

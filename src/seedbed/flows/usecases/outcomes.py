@@ -10,13 +10,12 @@ from seedbed.assets.access.roles import Identity
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import NotFound
-from seedbed.flows.facts import records_of
-from seedbed.flows.kinds.data import DataSet, by_id
+from seedbed.flows.facts import data_behind, records_of
+from seedbed.flows.kinds.data import by_id
 from seedbed.flows.kinds.labels import read_labels
 from seedbed.flows.kinds.models import Download, Model, Predictions, Report
 from seedbed.flows.usecases.projects import Projects
 
-_NEAR = 4  # how many steps a data set lies before what came of it
 _LOOKED_AT = 3  # of the newest models of a project: the very newest may not be tested yet
 
 
@@ -67,7 +66,11 @@ class Outcomes:
         model = (tested or models)[0]
         found = made[model.uuid]
         return Outcome(
-            model, found.get(Report.kind), found.get(Predictions.kind), found.get(Download.kind), self._data(model)
+            model,
+            found.get(Report.kind),
+            found.get(Predictions.kind),
+            found.get(Download.kind),
+            data_behind(self._store, model.uuid),
         )
 
     def called(self, outcome: Outcome, *, by: Identity) -> Sequence[Called]:
@@ -91,11 +94,6 @@ class Outcomes:
         nodes = self._store.lineage(model.uuid, depth=1, direction="down").nodes.values()
         found = [self._store.get(node.uuid) for node in nodes if not node.gone and node.uuid != model.uuid]
         return {bundle.kind: bundle for bundle in sorted(found, key=lambda one: one.created)}
-
-    def _data(self, model: Bundle) -> str:
-        nodes = self._store.lineage(model.uuid, depth=_NEAR, direction="up").nodes.values()
-        near = sorted((n for n in nodes if n.kind == DataSet.kind and not n.gone), key=lambda node: node.depth)
-        return near[0].uuid if near else ""
 
 
 def confused(called: Iterable[Called], true: str, said: str) -> list[Called]:

@@ -8,6 +8,7 @@ from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.store.store import Store
 from seedbed.base.clock import Clock
 from seedbed.base.errors import Conflict, NotFound
+from seedbed.flows.pace import seconds_a_step
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.models import Models
 from seedbed.flows.usecases.projects import Projects
@@ -16,10 +17,14 @@ from seedbed.runtime.jobs.records import Job, Metric
 from seedbed.runtime.jobs.states import State
 
 Stage = Literal["none", "waiting", "running", "stopped", "done", "failed", "cancelled"]
-_PARTS = {"decode": 3, "sample-labels": 1, "train": 84, "evaluate": 4, "label-all": 5, "export": 3}
+_PARTS = {"decode": 3, "sample-labels": 1, "signature": 1, "rank-weights": 2, "train": 84, "evaluate": 4}
+_PARTS |= {"label-all": 5, "export": 3}
+_SPARE = ("signature", "rank-weights")  # a training goes on without them where they end badly
 _DOING = {
     "decode": "It reads the images",
     "sample-labels": "It puts some labels aside for the test",
+    "signature": "It looks at which images are like these",
+    "rank-weights": "It looks for the best place to start from",
     "train": "It is learning",
     "evaluate": "It has learnt, and is tested on the images that were put aside",
     "label-all": "It has learnt, and names all images",
@@ -119,7 +124,7 @@ class Trainings:
         if not trainings:
             return {}
         flow = self._queue.list(flow=trainings[0].flow, limit=_MANY) if trainings[0].flow else trainings
-        newest = {job.step: job for job in reversed(flow) if job.step in _PARTS}
+        newest = {job.step: job for job in reversed(flow) if job.step in _PARTS and not _did_without(job)}
         return {step: newest[step] for step in _PARTS if step in newest}
 
     def _accuracy(self, jobs: Mapping[str, Job]) -> float | None:
@@ -164,18 +169,13 @@ class Trainings:
         if train.state.ended:
             return None
         measured = self._queue.metrics(train.id, ("loss",))[-_RECENT:]
-        each = _seconds_each(measured) or self._seconds_of_earlier(train)
+        each = _seconds_each(measured) or seconds_a_step(self._queue, train.spec.params)
         total = train.step_total or int(train.spec.params.get("steps", self._models.training_defaults().steps))
         return each * (total - train.step_now) * _AFTERWARDS if each else None
 
-    def _seconds_of_earlier(self, train: Job) -> float:
-        """Seconds a step of the newest training that was like this one."""
-        alike = ("size", "algorithm", "start", "unlabelled_batch")
-        for job in self._queue.list(states=[State.DONE], step="train", limit=_RECENT):
-            same = all(job.spec.params.get(name) == train.spec.params.get(name) for name in alike)
-            if same and job.started and job.step_total > 0 and job.failures + job.preemptions == 0:
-                return (job.ended - job.started) / job.step_total
-        return 0.0
+
+def _did_without(job: Job) -> bool:
+    return job.step in _SPARE and job.state in (State.FAILED, State.CANCELLED)
 
 
 def in_words(seconds: float) -> str:

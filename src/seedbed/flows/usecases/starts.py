@@ -1,0 +1,234 @@
+"""How trainings start: from weights that were asked for, or from those that a ranking chooses; and why."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from seedbed.assets.access.roles import Identity
+from seedbed.assets.store.bundle import ArrayType, Bundle, Draft, DraftArray, FileLink, Lineage
+from seedbed.assets.store.store import Store
+from seedbed.assets.zoo.backbones import network_of
+from seedbed.assets.zoo.cache import WeightCache
+from seedbed.assets.zoo.card import Card
+from seedbed.assets.zoo.catalogue import CARDS
+from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.ids import digest_of, new_id
+from seedbed.base.names import in_a_name
+from seedbed.flows.facts import json_of
+from seedbed.flows.kinds.data import DataSet, Decoded
+from seedbed.flows.kinds.zoo import SIGNATURE_FILE, Outcome, Ranking, Shortlist, Signature
+from seedbed.flows.pace import seconds_a_step
+from seedbed.flows.starting import RANK, TRAIN, Beginning
+from seedbed.flows.usecases.cards import Cards, Kept
+from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
+from seedbed.runtime.jobs.queue import Queue
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.spec import JobSpec, output_of_job
+from seedbed.runtime.jobs.states import State
+
+AUTO, SCRATCH, USUAL = "auto", "none", "pretrained"
+_MOST_OUTCOMES = 1000  # the newest ones
+_DEFAULTS = TrainSettings()
+
+
+@dataclass(frozen=True)
+class StartedFrom:
+    """What a training started from, or will, and why; `ranking` is the bundle that says it in numbers."""
+
+    card: str
+    reason: str
+    ranking: str = ""
+    expected_saving: float = 0.0
+
+
+class Starts:
+    """Decides before a training is queued, and tells afterwards."""
+
+    def __init__(self, store: Store, queue: Queue, cards: Cards, cache: WeightCache, *, baseline: str) -> None:
+        self._store = store
+        self._queue = queue
+        self._cards = cards
+        self._cache = cache
+        self._baseline = baseline
+
+    # --- before ---------------------------------------------------------------------------------------------------
+
+    def beginning(self, weights: str, params: Mapping[str, Any], *, project: str, by: Identity) -> Beginning:
+        """What a training with these parameters starts from: auto, none (from scratch), or a card's name.
+
+        With nothing to choose from nothing changes: no job is added to the training.
+        """
+        asked = weights or (AUTO if params.get("weights", USUAL) == USUAL else SCRATCH)
+        estimates = self._estimates(params)
+        if asked == SCRATCH:
+            return Beginning({**params, "weights": SCRATCH}, estimates=estimates)
+        if asked == AUTO:
+            return replace(self._ranked(params, project), estimates=estimates)
+        if asked == USUAL:
+            return Beginning(params, estimates=estimates)
+        return replace(self._asked_for(asked, params, by), estimates=estimates)
+
+    def shortlist(self, network: str, size: int, project: str) -> tuple[str, Draft | None]:
+        """The bundle of all weights that fit a network, and its draft where it is new; '': there are none."""
+        kept = [each for each in self._cards.kept(sorted({"", project})) if each.fits(network, size)]
+        return self._listed(kept, project) if kept else ("", None)
+
+    def reference(self, project: str) -> tuple[str, tuple[JobSpec, ...]]:
+        """The signature of the data set that stands for ImageNet, or how it will be made; '': there is none."""
+        try:
+            data = self._store.get(self._baseline) if self._baseline else None
+        except NotFound:
+            return "", ()
+        if data is None or data.kind != DataSet.kind or data.project not in ("", project):
+            return "", ()
+        return self.signature(data)
+
+    def signature(self, data: Bundle) -> tuple[str, tuple[JobSpec, ...]]:
+        """The newest signature of a data set by the classes that it came with, or the jobs that make one."""
+        graph = self._store.lineage(data.uuid, depth=2, direction="down")
+        nodes = sorted((node for node in graph.nodes.values() if not node.gone), key=lambda node: -node.created)
+        for node in nodes:
+            if node.kind == Signature.kind and len(self._store.get(node.uuid).lineage.inputs) == 1:
+                return node.uuid, ()
+        base = in_a_name(data.name)
+        decoded = next((node.uuid for node in nodes if node.kind == Decoded.kind), "")
+        reading = JobSpec("decode", inputs={"data": data.uuid}, name=f"{base}.reference.decode")
+        seen = {"decoded": decoded or f"job:{reading.name}/decoded"}
+        signing = JobSpec("signature", {"name": data.name}, seen, name=f"{base}.reference.signature")
+        jobs = (signing,) if decoded else (reading, signing)
+        return f"job:{signing.name}/signature", jobs
+
+    def timing(self, names: Mapping[str, int], training: float) -> dict[str, Any]:
+        """Parameters of a ranking: what is known of seconds, roughly, so that equal questions stay equal."""
+        if not training:
+            return {}
+        state = self._cache.state()
+        loading = {name: _roughly(state.seconds_to_load(name, size)) for name, size in names.items()}
+        here = {entry.name for entry in state.entries}
+        return {"seconds": _roughly(training), "loading": loading, "in_memory": sorted(here & names.keys())}
+
+    def _asked_for(self, name: str, params: Mapping[str, Any], by: Identity) -> Beginning:
+        card = self._cards.get(name, by)
+        chosen = str(params.get("start", ""))
+        architecture = card.architecture if isinstance(card, Card) else card.card.architecture
+        if chosen and chosen != name and network_of(_network(chosen)) != network_of(architecture):
+            raise InvalidInput(
+                f"The weights of '{name}' are for the network '{architecture}', not for '{chosen}'.",
+                hint=f"Leave --backbone out, or say --backbone {architecture}.",
+            )
+        if isinstance(card, Card):
+            return Beginning({**params, "start": name})
+        size = int(params.get("size", _DEFAULTS.size))
+        if card.card.made_at not in (None, size):
+            raise InvalidInput(
+                f"The weights of '{name}' were made for images of {card.card.made_at} px, not of {size} px.",
+                hint=f"Train with --size {card.card.made_at}.",
+            )
+        return Beginning({**params, "start": chosen or architecture}, weights=card.bundle.uuid)
+
+    def _ranked(self, params: Mapping[str, Any], project: str) -> Beginning:
+        start, size = str(params.get("start", _DEFAULTS.start)), int(params.get("size", _DEFAULTS.size))
+        if params.get("algorithm") == ONE_CLASS:  # its network is not trained: there is no time to save
+            return Beginning(params)
+        uuid, draft = self.shortlist(network_of(_network(start)), size, project)
+        if not uuid:
+            return Beginning(params)
+        baseline, before = self.reference(project)
+        kept = self._cards.kept(sorted({"", project}))
+        sizes = {each.name: each.card.size for each in kept} | (
+            {start: CARDS.get(start).size} if start in CARDS else {}
+        )
+        timing = self.timing(sizes, self._estimates(params).get("seconds", 0.0))
+        rank = {"network": start, "size": size, **timing}
+        drafts = (draft,) if draft else ()
+        return Beginning(params, shortlist=uuid, drafts=drafts, before=before, baseline=baseline, rank=rank)
+
+    def _estimates(self, params: Mapping[str, Any]) -> dict[str, float]:
+        each = seconds_a_step(self._queue, params)
+        return {"seconds": round(each * int(params.get("steps", _DEFAULTS.steps)), 1)} if each else {}
+
+    def _listed(self, kept: Sequence[Kept], project: str) -> tuple[str, Draft | None]:
+        """A bundle that shares the bytes of the cards, their signatures and the outcomes; made once for each zoo."""
+        links: list[FileLink] = []
+        inputs: list[tuple[str, str]] = []
+        for number, each in enumerate(sorted(kept, key=lambda one: one.name)):
+            links += [replace(link, name=Shortlist.place(number, link.name)) for link in each.files]
+            inputs.append((f"card {number}", each.bundle.uuid))
+            if signature := self._cards.signature_of(each):
+                found = self._cards.signature_file(signature)
+                links.append(replace(found, name=Shortlist.place(number, SIGNATURE_FILE)))
+                inputs.append((f"signature {number}", signature.uuid))
+        known = self._store.find(
+            kind=Outcome.kind, project=sorted({"", project}), all_versions=True, limit=_MOST_OUTCOMES
+        )
+        outcomes = sorted(
+            (replace(link, name=f"{each.uuid}.json") for each in known for link in each.arrays["outcome"].files),
+            key=lambda link: link.name,
+        )
+        inputs += [(f"outcome {number}", each.uuid) for number, each in enumerate(known)]
+        arrays = {
+            "cards": DraftArray(ArrayType.FILE, tuple(links)),
+            "outcomes": DraftArray(ArrayType.FILE, tuple(outcomes)),
+        }
+        key = digest_of(["shortlist", project, [[link.name, link.digest] for link in (*links, *outcomes)], inputs])
+        if before := self._store.by_key(key):
+            return before.uuid, None
+        lineage = Lineage("shortlist", inputs=tuple(inputs))
+        uuid = new_id()
+        return uuid, Draft(
+            "zoo.shortlist", Shortlist.kind, arrays, key, lineage=lineage, derived=True, project=project, uuid=uuid
+        )
+
+    # --- afterwards -----------------------------------------------------------------------------------------------
+
+    def of(self, job: Job) -> StartedFrom | None:
+        """What a training starts or started from, and why; None: the job is no training."""
+        if job.step != TRAIN:
+            return None
+        usual = str(job.spec.params.get("start", _DEFAULTS.start))
+        given = job.spec.inputs.get("weights", "")
+        if job.spec.params.get("weights") == SCRATCH:
+            return StartedFrom("scratch", "It was asked to start from scratch.")
+        made = output_of_job(given)
+        if made:
+            return self._of_ranking(self._queue.get(made[0]), usual)
+        if given:
+            return self._of_bundle(given, usual)
+        return StartedFrom(usual, "There were no other weights for this network to choose from.")
+
+    def ranking(self, uuid: str) -> dict[str, Any]:
+        """What a ranking says."""
+        bundle = self._store.get(uuid)
+        if bundle.kind != Ranking.kind:
+            raise InvalidInput(f"'{bundle.name}' is of kind '{bundle.kind}', not a ranking.")
+        return json_of(self._store, bundle, "ranking")
+
+    def _of_ranking(self, rank: Job, usual: str) -> StartedFrom:
+        if not rank.state.ended:
+            return StartedFrom("", "The weights of the zoo are being compared with its images.")
+        if rank.step != RANK or rank.state is not State.DONE:
+            why = f" ({rank.reason.rstrip('.')})" if rank.reason else ""
+            return StartedFrom(usual, f"The weights of the zoo could not be compared{why}, so it takes the usual ones.")
+        try:
+            advice = self.ranking(rank.outputs["ranking"])["advice"]
+        except NotFound:
+            return StartedFrom("", "The ranking that it was chosen by was removed.")
+        saving = float(advice["expected_saving"])
+        return StartedFrom(str(advice["start"]), str(advice["reason"]), rank.outputs["ranking"], saving)
+
+    def _of_bundle(self, uuid: str, usual: str) -> StartedFrom:
+        try:
+            card = self._store.get(uuid).arrays["card"].items[0]
+        except NotFound:
+            return StartedFrom(usual, "The weights that were asked for have been removed.")
+        return StartedFrom(str(card), "These weights were asked for.")
+
+
+def _network(start: str) -> str:
+    """The network that a start stands for: a card's, or the one of that name."""
+    return CARDS.get(start).architecture if start in CARDS else start
+
+
+def _roughly(seconds: float) -> float:
+    """Two digits are as many as an estimate has."""
+    return float(f"{seconds:.2g}")
