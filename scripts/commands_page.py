@@ -45,7 +45,12 @@ _LEFT_OUT = {"--install-completion", "--show-completion"}
 def render() -> str:
     """The page as the code has it."""
     root: Any = get_command(app)
-    parts = [HEAD, "## seedbed\n", _table(root), "Shell completion: `seedbed --install-completion`.\n"]
+    parts = [
+        HEAD,
+        "## seedbed\n",
+        _table(root),
+        "Shell completion, of commands, steps, recipes and of the names that you gave: `seedbed --install-completion`.\n",
+    ]
     for words, command in commands(root):
         depth = "##" if hasattr(command, "commands") or len(words) == 1 else "###"
         parts += [

@@ -15,6 +15,8 @@ HEAVY: Registry[Any] = Registry(
         "scheduler": "seedbed.faces.cli.scheduler:run_until_parent_ends",
         "examine": "seedbed.flows.usecases.doctor:examine",
         "restore": "seedbed.flows.usecases.backup:restore",
+        "rows_of": "seedbed.flows.unloaded:rows_of",
+        "names_in": "seedbed.assets.db.glance:names_in",
         "load_tables": "seedbed.flows.jobfile:load_tables",
         "Bars": "seedbed.faces.cli.progress:Bars",
         "Download": "seedbed.faces.cli.progress:Download",

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from seedbed.base.errors import InvalidInput
+from seedbed.faces.cli.completion import PROJECTS
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for the job.")]
 Limit = Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")]
-Project = Annotated[str, typer.Option(help="A project's name or id.")]
+Project = Annotated[str, typer.Option(help="A project's name or id.", autocompletion=PROJECTS)]
 Params = Annotated[list[str] | None, typer.Option("--param", "-p", help="NAME=VALUE, the value as JSON or text.")]
 
 

@@ -4,12 +4,13 @@ from typing import Annotated
 
 import typer
 
+from seedbed.faces.cli.completion import CONTEXTS
 from seedbed.faces.cli.options import Json, Yes, sure
 from seedbed.faces.cli.output import say, show_json, show_table
 from seedbed.faces.cli.session import session
 
 app = typer.Typer(help="Contexts: named sets of bundles, here and at a remote.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(help="The context's name.")]
+Name = Annotated[str, typer.Argument(help="The context's name.", autocompletion=CONTEXTS)]
 
 
 @app.command()

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from seedbed.base.resources import show_size
+from seedbed.faces.cli.completion import DATA_SETS
 from seedbed.faces.cli.options import Detach, Json, Limit, Project
 from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
 from seedbed.faces.cli.session import session
@@ -19,7 +20,9 @@ app = typer.Typer(help="Data sets: bring images in, look at them.", no_args_is_h
 def add(
     source: Annotated[Path, typer.Argument(help="A folder, a zip or tar archive, or a CSV list of images.")],
     name: Annotated[str, typer.Option(help="The data set's name; else the source's.")] = "",
-    to: Annotated[str, typer.Option(help="Add to this data set: a new version that shares the bytes.")] = "",
+    to: Annotated[
+        str, typer.Option(help="Add to this data set: a new version that shares the bytes.", autocompletion=DATA_SETS)
+    ] = "",
     project: Project = "",
     size: Annotated[
         int, typer.Option(min=8, max=1024, help="Side of the decoded cache in pixels.")
@@ -59,7 +62,9 @@ def list_sets(project: Project = "", limit: Limit = 100, as_json: Json = False) 
 
 
 @app.command()
-def show(ref: Annotated[str, typer.Argument(help="Name or uuid.")], as_json: Json = False) -> None:
+def show(
+    ref: Annotated[str, typer.Argument(help="Name or uuid.", autocompletion=DATA_SETS)], as_json: Json = False
+) -> None:
     """Counts, classes, findings and statistics of a data set."""
     with session() as here:
         found = here.client.data.show(ref)

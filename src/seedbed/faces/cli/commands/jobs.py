@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seedbed.base.errors import InvalidInput
+from seedbed.faces.cli.completion import JOBS, STEPS
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Detach, Json, Limit, Params, Project, pairs, refuse_unpaired, sure, values
 from seedbed.faces.cli.output import lasted, say, short, show_json, show_record, show_table, when
@@ -18,13 +19,17 @@ if TYPE_CHECKING:
 
 _BESIDE_A_FILE = ("detach", "as_json")  # options that say nothing of a job
 app = typer.Typer(help="Jobs: submit, look, stop for now and go on, cancel, run again.", no_args_is_help=True)
-JobId = Annotated[str, typer.Argument(help="The job's id, the beginning of it, or its name (the newest).")]
+JobId = Annotated[
+    str, typer.Argument(help="The job's id, the beginning of it, or its name (the newest).", autocompletion=JOBS)
+]
 
 
 @app.command()
 def submit(
     context: typer.Context,
-    what: Annotated[str, typer.Argument(help="A step's name (seedbed list steps), or a YAML file of jobs.")],
+    what: Annotated[
+        str, typer.Argument(help="A step's name (seedbed list steps), or a YAML file of jobs.", autocompletion=STEPS)
+    ],
     param: Params = None,
     given: Annotated[list[str] | None, typer.Option("--input", "-i", help="NAME=BUNDLE or NAME=job:ID/OUTPUT.")] = None,
     cls: Annotated[str, typer.Option("--class", help="te (trial and error) or be (best effort).")] = "be",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seedbed.base.files import says_when_full
+from seedbed.faces.cli.completion import PROJECTS
 from seedbed.faces.cli.fetching import refuse_to_overwrite
 from seedbed.faces.cli.options import Json, Limit
 from seedbed.faces.cli.output import note, say, show_json, show_table, when
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from seedbed.faces.client.results import Change, Imported
 
 app = typer.Typer(help="Labels of a project: in, out, and what was said.", no_args_is_help=True)
-Ref = Annotated[str, typer.Argument(help="The project's name or id.")]
+Ref = Annotated[str, typer.Argument(help="The project's name or id.", autocompletion=PROJECTS)]
 _FORMATS = "csv, label-studio, coco, yolo, huggingface, folders"
 
 

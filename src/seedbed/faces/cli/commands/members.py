@@ -6,6 +6,7 @@ import typer
 
 from seedbed.faces.cli.commands.projects import Ref
 from seedbed.faces.cli.commands.users import RoleName
+from seedbed.faces.cli.completion import DATA_SETS
 from seedbed.faces.cli.options import Json, Yes, sure
 from seedbed.faces.cli.output import say, show_json, show_table
 from seedbed.faces.cli.session import session
@@ -46,7 +47,9 @@ def remove_member(ref: Ref, user: User) -> None:
 
 
 @app.command("set-data")
-def set_data(ref: Ref, data: Annotated[str, typer.Argument(help="A data set, by name or uuid.")]) -> None:
+def set_data(
+    ref: Ref, data: Annotated[str, typer.Argument(help="A data set, by name or uuid.", autocompletion=DATA_SETS)]
+) -> None:
     """Say which data set a project is about; its labels stay."""
     with session() as here:
         here.client.projects.set_data(ref, here.client.bundles.show(data)["uuid"])

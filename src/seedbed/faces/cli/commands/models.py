@@ -14,6 +14,7 @@ from seedbed.base.files import write_atomically
 from seedbed.faces.cli.commands.jobs import finish
 from seedbed.faces.cli.commands.results import say_how_to_get
 from seedbed.faces.cli.commands.train import train
+from seedbed.faces.cli.completion import DATA_SETS, MODELS, RECIPES
 from seedbed.faces.cli.fetching import fetch, files_in, refuse_to_overwrite
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Detach, Json, Params, Project, values
@@ -33,8 +34,11 @@ def add_to(app: typer.Typer) -> None:
 
 
 def predict(
-    model: Annotated[str, typer.Argument(help="A model.")],
-    what: Annotated[str, typer.Argument(help="A data set, a folder or archive of images, or one image file.")],
+    model: Annotated[str, typer.Argument(help="A model.", autocompletion=MODELS)],
+    what: Annotated[
+        str,
+        typer.Argument(help="A data set, a folder or archive of images, or one image file.", autocompletion=DATA_SETS),
+    ],
     out: Annotated[Path | None, typer.Option(help="Write the predictions into this CSV file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over the file if it is there.")] = False,
     project: Project = "",
@@ -65,7 +69,7 @@ def predict(
 
 
 def recipe(
-    name: Annotated[str, typer.Argument(help="A recipe (seedbed list recipes).")],
+    name: Annotated[str, typer.Argument(help="A recipe (seedbed list recipes).", autocompletion=RECIPES)],
     param: Params = None,
     detach: Detach = False,
     as_json: Json = False,

@@ -7,6 +7,7 @@ import typer
 
 from seedbed.base.errors import InvalidInput
 from seedbed.faces.cli.commands.labels import take_in
+from seedbed.faces.cli.completion import DATA_SETS, PROJECTS
 from seedbed.faces.cli.options import Json, Yes, sure
 from seedbed.faces.cli.output import say, short, show_json, show_record, show_table, when
 from seedbed.faces.cli.session import Session, session
@@ -14,7 +15,7 @@ from seedbed.faces.cli.session import Session, session
 app = typer.Typer(help="Projects: classes, images, labels.", no_args_is_help=True)
 label = typer.Typer(help="Labels of a project.", no_args_is_help=True)
 app.add_typer(label, name="label", hidden=True)  # the name that `seedbed labels` had before
-Ref = Annotated[str, typer.Argument(help="The project's name or id.")]
+Ref = Annotated[str, typer.Argument(help="The project's name or id.", autocompletion=PROJECTS)]
 Kind = Annotated[str, typer.Option(help="What its classes are: classes, binary or bins (of a percentage).")]
 
 
@@ -25,7 +26,7 @@ def create(
     kind: Kind = "classes",
     bins: Annotated[str, typer.Option(help="Edges of bins of a percentage, such as 0,25,50,100.")] = "",
     other: Annotated[str, typer.Option(help="A class for everything that is none of the others.")] = "",
-    data: Annotated[str, typer.Option(help="The data set that it is about.")] = "",
+    data: Annotated[str, typer.Option(help="The data set that it is about.", autocompletion=DATA_SETS)] = "",
     as_json: Json = False,
 ) -> None:
     """A new project."""

@@ -9,6 +9,7 @@ import typer
 
 from seedbed.base.errors import Damaged, InvalidInput
 from seedbed.faces.cli.commands import context, data, jobs, projects, store, users
+from seedbed.faces.cli.completion import LISTS
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Json
 from seedbed.faces.cli.output import say, show_json, show_record, show_table
@@ -51,7 +52,10 @@ def scheduler() -> None:
 
 
 def list_kind(
-    kind: Annotated[str, typer.Argument(help="steps, recipes, policies, algorithms...; all kinds when left out.")] = "",
+    kind: Annotated[
+        str,
+        typer.Argument(help="steps, recipes, policies, algorithms...; all kinds when left out.", autocompletion=LISTS),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """What there is of one kind: steps, recipes, policies, algorithms, cards..."""

@@ -8,6 +8,7 @@ import typer
 
 from seedbed.base.errors import Damaged, InvalidInput
 from seedbed.base.resources import show_size
+from seedbed.faces.cli.completion import BUNDLES, CONTEXTS, KINDS
 from seedbed.faces.cli.fetching import fetch, files_in
 from seedbed.faces.cli.heavy import HEAVY
 from seedbed.faces.cli.options import Json, Limit, Project, Yes, pairs, sure
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Bundles: add, find, look, tag, remove, copy to a remote and back.", no_args_is_help=True)
 _FEW = 12  # values that are shown in full
 _PAGE = 1000
-Ref = Annotated[str, typer.Argument(help="Name, uuid, or the beginning of a uuid.")]
+Ref = Annotated[str, typer.Argument(help="Name, uuid, or the beginning of a uuid.", autocompletion=BUNDLES)]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="NAME=VALUE.")]
-Context = Annotated[str, typer.Option(help="A context; else the one in use.")]
+Context = Annotated[str, typer.Option(help="A context; else the one in use.", autocompletion=CONTEXTS)]
 
 
 @app.command()
 def add(
     paths: Annotated[list[Path], typer.Argument(help="Files, or one folder.")],
     name: Annotated[str, typer.Option(help="The bundle's name.")],
-    kind: Annotated[str, typer.Option(help="What it is.")] = "files",
+    kind: Annotated[str, typer.Option(help="What it is.", autocompletion=KINDS)] = "files",
     tag: Tags = None,
     project: Project = "",
     as_json: Json = False,
@@ -49,8 +50,8 @@ def add(
 
 @app.command()
 def find(
-    name: Annotated[str, typer.Argument(help="A name; all when left out.")] = "",
-    kind: Annotated[str, typer.Option(help="Only of this kind.")] = "",
+    name: Annotated[str, typer.Argument(help="A name; all when left out.", autocompletion=BUNDLES)] = "",
+    kind: Annotated[str, typer.Option(help="Only of this kind.", autocompletion=KINDS)] = "",
     tag: Tags = None,
     project: Project = "",
     context: Context = "",
@@ -151,7 +152,7 @@ def tag(
 
 @app.command()
 def rm(
-    refs: Annotated[list[str], typer.Argument(help="Names (the newest version) or uuids.")],
+    refs: Annotated[list[str], typer.Argument(help="Names (the newest version) or uuids.", autocompletion=BUNDLES)],
     all_versions: Annotated[bool, typer.Option("--all-versions", help="Of a name, the older versions too.")] = False,
     yes: Yes = False,
     as_json: Json = False,
@@ -179,7 +180,7 @@ def rm(
 
 @app.command()
 def push(
-    context: Annotated[str, typer.Argument(help="A context; else the one in use.")] = "",
+    context: Annotated[str, typer.Argument(help="A context; else the one in use.", autocompletion=CONTEXTS)] = "",
     check: Annotated[
         bool, typer.Option("--check", help="Read back what is there; send again what is damaged.")
     ] = False,
@@ -191,7 +192,7 @@ def push(
 
 @app.command()
 def pull(
-    context: Annotated[str, typer.Argument(help="A context; else the one in use.")] = "",
+    context: Annotated[str, typer.Argument(help="A context; else the one in use.", autocompletion=CONTEXTS)] = "",
     check: Annotated[bool, typer.Option("--check", help="Read every file here; fetch again what is damaged.")] = False,
     as_json: Json = False,
 ) -> None:

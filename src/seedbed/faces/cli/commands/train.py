@@ -9,6 +9,7 @@ from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.resources import parse_size
 from seedbed.faces.cli.commands.jobs import finish
 from seedbed.faces.cli.commands.results import say_how_to_get
+from seedbed.faces.cli.completion import DATA_SETS, PROJECTS
 from seedbed.faces.cli.options import Detach, Json, values
 from seedbed.faces.cli.session import Session, session
 from seedbed.flows.written import read_values, settings_from
@@ -25,12 +26,16 @@ def _setting(name: str, help: str) -> Any:
 
 
 def train(
-    data: Annotated[str, typer.Argument(help="A data set; else --data, else the project's.")] = "",
-    data_option: Annotated[str, typer.Option("--data", help="The same, as an option.")] = "",
+    data: Annotated[
+        str, typer.Argument(help="A data set; else --data, else the project's.", autocompletion=DATA_SETS)
+    ] = "",
+    data_option: Annotated[str, typer.Option("--data", help="The same, as an option.", autocompletion=DATA_SETS)] = "",
     labels: Annotated[
         str, typer.Option(help="A CSV file (columns file and class) or a labels bundle; else the project's labels.")
     ] = "",
-    project: Annotated[str, typer.Option(help="A project whose data set and labels are taken.")] = "",
+    project: Annotated[
+        str, typer.Option(help="A project whose data set and labels are taken.", autocompletion=PROJECTS)
+    ] = "",
     labels_per_class: Annotated[
         int, typer.Option(min=0, help="Use so many labels of each class, chosen by seed; 0: all that there are.")
     ] = 0,
