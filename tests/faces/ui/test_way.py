@@ -271,6 +271,20 @@ def test_a_project_without_anything_says_what_to_do_next(watched: Watched, place
     expect(page.locator(".lead")).to_have_text("It begins with the images: drop a folder of them below.")
 
 
+def test_what_was_said_of_a_new_project_can_be_changed_later(watched: Watched, place: Place):
+    made = place.served.platform.projects.create("Other wishes", settings={"grouping": False}, by=SOLO)
+    page = watched.go(f"{place.served.url}/projects/{made.id}")
+    alive(page)
+    page.get_by_text("Settings", exact=True).click()
+    page.get_by_label("Labels of each class").fill("9")
+    page.get_by_text("Put alike images together").click()
+    page.get_by_role("button", name="Keep these settings").click()
+    expect(page.locator(".toast", has_text="The settings are kept.")).to_be_visible()
+    settings = place.served.platform.projects.get(made.id, by=SOLO).settings
+    assert (settings.goal, settings.grouping, settings.train_by_itself) == (9, True, False)
+    assert watched.wrong == []
+
+
 def test_a_slip_is_changed_or_kept_with_one_click_and_not_asked_about_again(
     watched: Watched, place: Place, tmp_path: Path
 ):

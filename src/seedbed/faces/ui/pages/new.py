@@ -18,6 +18,7 @@ from seedbed.faces.ui.elements import box, button, card, path, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts.classform import ClassForm
 from seedbed.faces.ui.parts.dropzone import IMAGES, LABELS, Uploaded, dropzone
+from seedbed.faces.ui.parts.wishes import Wishes
 from seedbed.faces.ui.results import images_of
 from seedbed.faces.ui.site import Visit, page
 
@@ -64,7 +65,7 @@ class NewProject:
         with card():
             with box("details", "fold"):
                 words("Advanced settings", "summary")
-                self._advanced()
+                self._wishes = Wishes(ProjectSettings(), "goal", "grouping", "train_by_itself")
             self._wrong = words("", "p", "note bad", role="alert")
             self._wrong.set_visibility(False)
             with box(classes="row"):
@@ -99,35 +100,6 @@ class NewProject:
         dropzone(
             "Drag the file with your labels here.", self._heard_labels, folder=False, accept=LABELS, id="labels"
         ).classes("small")
-
-    def _advanced(self) -> None:
-        """Every setting with its default, and why that is the default."""
-        default = ProjectSettings()
-        self._settings: dict[str, Any] = {}
-        with box(classes="choose"):
-            with box(classes="stack tight"):
-                self._settings["goal"] = ui.number("Labels of each class", value=default.goal, min=1, step=5)
-                self._settings["goal"].props("outlined dense")
-                words(
-                    f"{default.goal} of each are a good beginning; after that, labels where it is unsure help more "
-                    "than many of the same.",
-                    "p",
-                    "why",
-                )
-            with box(classes="stack tight"):
-                self._settings["grouping"] = ui.checkbox("Put alike images together", value=default.grouping)
-                words(
-                    "Then a whole group is labelled at once, and the first few labels cover more of what there is.",
-                    "p",
-                    "why",
-                )
-            with box(classes="stack tight"):
-                self._settings["train_by_itself"] = ui.checkbox("Train by itself", value=default.train_by_itself)
-                words(
-                    "Once every class has its labels, and again with a quarter more. Off: you click when you want it.",
-                    "p",
-                    "why",
-                )
 
     async def _heard(self, arrived: Uploaded) -> None:
         self._upload = arrived
@@ -171,13 +143,11 @@ class NewProject:
         )
 
     def _create(self, *, by: Identity) -> Project:
-        settings = {name: field.value for name, field in self._settings.items() if field.value is not None}
-        settings["goal"] = int(settings.get("goal", ProjectSettings().goal))
         return self._visit.platform.projects.create(
             str(self._name.value).strip(),
             classes=self._classes.read(),
             kind=self._classes.kind,
-            settings=settings,
+            settings=self._wishes.read(),
             by=by,
         )
 

@@ -17,6 +17,7 @@ from seedbed.faces.ui.parts.joblist import JobList
 from seedbed.faces.ui.parts.labelstep import LabelStep
 from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.parts.trainstep import TrainStep
+from seedbed.faces.ui.parts.wishes import wishes_of
 from seedbed.faces.ui.results import newest_tests, texts
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.way import answer
@@ -62,6 +63,8 @@ class ProjectHome:
                 ResultStep(),
                 TakeStep(),
             )
+        if self._visit.by.may(Role.TRAINER, project):
+            wishes_of(self._visit, project, self._now.project.settings, self._look)
         with box("details", "fold"):
             words("Everything that was made and done", "summary")
             with box(classes="stack wide"):

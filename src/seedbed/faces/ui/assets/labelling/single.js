@@ -98,11 +98,12 @@ export class Single {
 }
 
 function saying(said, proposal) {
-  const strong = (words) => h("strong", {}, words), enter = h("kbd", {}, "Enter");
+  const strong = (words) => h("strong", {}, words);
+  const enter = (words) => h("span", { class: "lb-by-key" }, " ", h("kbd", {}, "Enter"), words);
   if (said.mark === "unsure") return ["Not sure"];
   if (said.mark === "skipped") return ["Skipped"];
-  if (said.label && proposal) return ["Labelled ", strong(said.label), "; perhaps ", strong(proposal.label), " ", enter, " says so"];
+  if (said.label && proposal) return ["Labelled ", strong(said.label), "; perhaps ", strong(proposal.label), enter(" says so")];
   if (said.label) return ["Labelled ", strong(said.label), said.kept ? "" : ", on its way to the disk"];
-  if (proposal) return ["Looks like ", strong(proposal.label), `, ${percent(proposal.confidence)} sure `, enter, " accepts"];
+  if (proposal) return ["Looks like ", strong(proposal.label), `, ${percent(proposal.confidence)} sure`, enter(" accepts")];
   return ["What does it show?"];
 }

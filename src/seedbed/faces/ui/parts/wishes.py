@@ -1,0 +1,66 @@
+"""What a project wants, as fields with their reasons: of a project to be, and of one that is there."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from nicegui import ui
+
+from seedbed.assets.projects.settings import ProjectSettings
+from seedbed.faces.ui.elements import box, button, words
+from seedbed.faces.ui.site import Visit
+from seedbed.faces.ui.telling import say_so, telling
+
+_DEFAULT = ProjectSettings()
+_WHY = {
+    "goal": f"{_DEFAULT.goal} of each are a good beginning; after that, labels where it is unsure help more than many "
+    "of the same.",
+    "grouping": "Then a whole group is labelled at once, and the first few labels cover more of what there is.",
+    "train_by_itself": "Once every class has its labels, and again with a quarter more. Off: you click when you want "
+    "it.",
+}
+
+
+def _goal(now: ProjectSettings) -> Any:
+    return ui.number("Labels of each class", value=now.goal, min=1, precision=0, step=5).props("outlined dense")
+
+
+_FIELDS: Mapping[str, Callable[[ProjectSettings], Any]] = {
+    "goal": _goal,
+    "grouping": lambda now: ui.checkbox("Put alike images together", value=now.grouping),
+    "train_by_itself": lambda now: ui.checkbox("Train by itself", value=now.train_by_itself),
+}
+
+
+class Wishes:
+    """The fields of some settings, each with why its default is the default."""
+
+    def __init__(self, now: ProjectSettings, *names: str) -> None:
+        self._fields: dict[str, Any] = {}
+        with box(classes="choose"):
+            for name in names:
+                with box(classes="stack tight"):
+                    self._fields[name] = _FIELDS[name](now)
+                    words(_WHY[name], "p", "why")
+
+    def read(self) -> dict[str, Any]:
+        """What they say; None, the default, where a field was left empty."""
+        goal = self._fields["goal"].value
+        others = {name: bool(field.value) for name, field in self._fields.items() if name != "goal"}
+        return {"goal": None if goal is None else int(goal), **others}
+
+
+def wishes_of(visit: Visit, project: str, now: ProjectSettings, refresh: Callable[[], Awaitable[None]]) -> None:
+    """The settings of a project that is there; whether it trains by itself stands where it trains."""
+    with box("details", "fold", id="wishes"):
+        words("Settings", "summary")
+        with box(classes="stack"):
+            fields = Wishes(now, "goal", "grouping")
+
+            async def keep() -> None:
+                with telling():
+                    await visit.ask(visit.platform.projects.set_settings, project, fields.read())
+                    say_so("The settings are kept.")
+                    await refresh()
+
+            with box(classes="row"):
+                button("Keep these settings", keep)
