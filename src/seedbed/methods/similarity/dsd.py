@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.similarity.otdd import Otdd
-from seedbed.methods.similarity.signature import Signature
+from seedbed.methods.similarity.signature import Signature, Unit
 
 _FARTHEST = 1e6
 
@@ -36,11 +36,23 @@ class Nearness:
 
 
 def dataset_distance(ours: Signature, theirs: Signature, how: Otdd | None = None) -> float:
-    """The modified OTDD: the mean over all pairs of units that were taken of the two data sets."""
+    """The modified OTDD: the mean over all pairs of units that were taken of the two data sets.
+
+    A data set is at 0 from itself, however many units it has: the mean over its own units, of which each is at 0 from
+    itself alone, would say how many there are.
+    """
+    _check_comparable(ours, theirs)
+    if len(ours.units) == len(theirs.units) and all(map(Unit.same_as, ours.units, theirs.units)):
+        return 0.0
+    pairs = unit_distances(ours, theirs, how)
+    return float(np.mean(pairs))
+
+
+def unit_distances(ours: Signature, theirs: Signature, how: Otdd | None = None) -> list[list[float]]:
+    """The distance of each of our units to each of theirs."""
     _check_comparable(ours, theirs)
     how = how or Otdd()
-    pairs = [how.distance(a, b) for a, b in product(ours.units, theirs.units)]
-    return sum(pairs) / len(pairs)
+    return [[how.distance(a, b) for b in theirs.units] for a in ours.units]
 
 
 def distance_matrix(

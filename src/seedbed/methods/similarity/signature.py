@@ -35,6 +35,10 @@ class Unit:
     features: Kept  # images x dimensions
     labels: NDArray[np.int64]
 
+    def same_as(self, other: "Unit") -> bool:
+        """Whether the other holds the same images with the same labels."""
+        return np.array_equal(self.labels, other.labels) and np.array_equal(self.features, other.features)
+
     @cached_property
     def rows(self) -> Tensor:
         """The features; pixels from 0 to 1."""
