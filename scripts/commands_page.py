@@ -45,12 +45,8 @@ _LEFT_OUT = {"--install-completion", "--show-completion"}
 def render() -> str:
     """The page as the code has it."""
     root: Any = get_command(app)
-    parts = [
-        HEAD,
-        "## seedbed\n",
-        _table(root),
-        "Shell completion, of commands, steps, recipes and of the names that you gave: `seedbed --install-completion`.\n",
-    ]
+    shells = "Shell completion, of commands and of names: `seedbed --install-completion`.\n"
+    parts = [HEAD, "## seedbed\n", _table(root), shells]
     for words, command in commands(root):
         depth = "##" if hasattr(command, "commands") or len(words) == 1 else "###"
         parts += [
