@@ -46,6 +46,8 @@ from seedbed.flows.usecases.trainings import Trainings
 from seedbed.flows.usecases.uploads import Uploads
 from seedbed.flows.usecases.users import Users
 from seedbed.flows.usecases.ways import Ways
+from seedbed.flows.usecases.zoo import Zoo
+from seedbed.flows.usecases.zookeeper import Holder, Learner
 from seedbed.runtime.desks.desks import Desks
 from seedbed.runtime.executors.local import LocalExecutor
 from seedbed.runtime.jobs.collector import Collector
@@ -96,10 +98,10 @@ class Platform:
         galleries = Galleries(self.store)
         self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects, galleries)
         pixels = settings.image_pixel_limit
-        cards = Cards(self.store)
+        self._cards = Cards(self.store)
         place = Path(settings.weight_cache).expanduser() if settings.weight_cache else default_folder(settings.home)
         self.weight_cache = WeightCache(place, settings.weight_slots)
-        self._starts = Starts(self.store, self.queue, cards, self.weight_cache, baseline=settings.baseline)
+        self._starts = Starts(self.store, self.queue, self._cards, self.weight_cache, baseline=settings.baseline)
         self.models = Models(
             self.bundles,
             self.jobs,
@@ -109,6 +111,16 @@ class Platform:
             self._starts,
             nodes=self.executor.nodes,
             pixel_limit=pixels,
+        )
+        self.zoo = Zoo(
+            self.store,
+            self.bundles,
+            self.jobs,
+            self.projects,
+            self._cards,
+            self._starts,
+            self.weight_cache,
+            self.audit,
         )
         self.trainings = Trainings(self.jobs, self.models, self.projects, self.queue, self.store, self.clock)
         self.outcomes = Outcomes(self.projects, self.store)
@@ -231,7 +243,9 @@ class Platform:
         cleaner = Cleaner(self.events, self.queue, JobFolders(self.settings.home / "jobs"), self._uploads)
         projects = ProjectFollower(self.events, self.queue, self._kept_projects, self.store)
         by_itself = ByItself(self.events, self._kept_projects, self.trainings, self.users.acting_for)
-        return [projects, cleaner, told, by_itself]
+        learner = Learner(self.events, self.queue, self.store, self._starts)
+        holder = Holder(self.events, self.queue, self.store, self._cards, self._starts, self.weight_cache)
+        return [projects, cleaner, told, by_itself, learner, holder]
 
     def _resident_followers(self) -> list[Follower]:
         return [Grouper(self.events, self._kept_projects, self._groupings, self.users.acting_for)]

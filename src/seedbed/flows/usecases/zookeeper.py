@@ -1,0 +1,184 @@
+"""What the zoo learns and keeps by itself: what came of every training, and which weights stay in memory."""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from seedbed.assets.store.bundle import Bundle, Lineage
+from seedbed.assets.store.events import Events
+from seedbed.assets.store.store import Store
+from seedbed.assets.zoo.cache import WeightCache
+from seedbed.assets.zoo.records import WEIGHTS_FILE
+from seedbed.base.errors import DiskFull, NotFound, SeedbedError, Unavailable
+from seedbed.base.ids import digest_of
+from seedbed.base.registry import Registry
+from seedbed.flows.facts import data_behind
+from seedbed.flows.kinds.zoo import Outcome
+from seedbed.flows.starting import TRAIN
+from seedbed.flows.usecases.cards import Cards
+from seedbed.flows.usecases.starts import Starts
+from seedbed.methods.learn.settings import TrainSettings
+from seedbed.runtime.jobs.queue import Queue
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.states import State
+
+_LEARNER, _HOLDER = "zoo outcomes", "zoo memory"
+_LONGEST = 4000  # letters of a tag
+_MANY = 1000  # trainings that are looked at
+_BESIDE = ("start", "weights", "report_every", "checkpoint_every")  # what two runs may differ in and still be compared
+_log = logging.getLogger(__name__)
+_CHOOSING: Registry[Any] = Registry(
+    "choice",
+    {
+        "choose": "seedbed.methods.similarity.cache_choice:choose",
+        "reasons": "seedbed.methods.similarity.cache_choice:reasons",
+        "expected-times": "seedbed.methods.similarity.tte:expected_times",
+    },
+)  # numpy alone; loaded when there is something to choose
+
+
+class Learner:
+    """A follower of events: records what came of every training, and writes on its model what it started from."""
+
+    def __init__(self, events: Events, queue: Queue, store: Store, starts: Starts) -> None:
+        self._events = events
+        self._queue = queue
+        self._store = store
+        self._starts = starts
+
+    def follow(self) -> int:
+        """Deal with the trainings that are newly done."""
+        events = self._events.after(self._events.cursor(_LEARNER), kinds=("job.done",))
+        for event in events:
+            try:
+                job = self._queue.get(event.subject)
+                if job.step == TRAIN and "model" in job.outputs:
+                    self._record(job, self._store.get(job.outputs["model"]))
+            except (DiskFull, Unavailable):
+                raise  # that passes: the event stays before the cursor
+            except SeedbedError as error:  # the model is gone again
+                _log.warning("Nothing was learnt from job %s: %s", event.subject, error)
+            self._events.advance(_LEARNER, event.number)
+        return len(events)
+
+    def _record(self, job: Job, model: Bundle) -> None:
+        told = self._starts.of(job)
+        if told and told.card:
+            self._store.tag(model.uuid, {"started-from": told.card, "why": told.reason[:_LONGEST]})
+        facts = self._facts(job, model, told.ranking if told else "")
+        if not facts["curve"]:  # without labels to judge by nobody knows how soon it was good
+            return
+        with TemporaryDirectory() as folder:
+            made = Outcome.write(Path(folder) / "outcome", facts)
+            key = digest_of(["outcome", model.uuid])
+            lineage = Lineage("record-outcome", inputs=(("model", model.uuid),), job=job.id)
+            name = f"{model.name.removesuffix('.model')}.outcome"
+            self._store.publish(made.draft(name=name, key=key, lineage=lineage, project=job.project))
+
+    def _facts(self, job: Job, model: Bundle, ranking: str) -> dict[str, Any]:
+        data = data_behind(self._store, model.uuid)
+        baseline = str(job.spec.params.get("start", TrainSettings().start))
+        start = str(model.arrays["started_from"].items[0]) if "started_from" in model.arrays else baseline
+        same = {name: value for name, value in job.spec.params.items() if name not in _BESIDE}
+        inputs = {name: uuid for name, uuid in model.lineage.inputs if name != "weights"}
+        facts: dict[str, Any] = {
+            "target": self._store.get(data).name if data else model.name,
+            "start": baseline if start.startswith("hub:") else start,
+            "baseline": baseline,
+            "architecture": str(model.arrays["architecture"].items[0]),
+            "alike": digest_of([same, inputs, job.spec.seed]),
+            "steps": int(str(model.arrays["steps"].items[0])),
+            "best_step": int(str(model.arrays["best_step"].items[0])) if "best_step" in model.arrays else 0,
+            "curve": _accuracies(self._store, model),
+            "seconds": job.ended - job.started,
+        }
+        ranked = self._starts.ranking(ranking)["ranked"] if ranking else []
+        return facts | {"evidence": next((one["evidence"] for one in ranked if one["name"] == start), None)}
+
+
+class Holder:
+    """A follower of events: whenever the queue of trainings changes, chooses the weights that stay in memory.
+
+    It keeps those with which the trainings that wait or run are estimated to end soonest, and lays them there before
+    they are asked for.
+    """
+
+    def __init__(
+        self, events: Events, queue: Queue, store: Store, cards: Cards, starts: Starts, cache: WeightCache
+    ) -> None:
+        self._events = events
+        self._queue = queue
+        self._store = store
+        self._cards = cards
+        self._starts = starts
+        self._cache = cache
+
+    def follow(self) -> int:
+        """Choose anew, if anything happened to a job; how many weights are held."""
+        events = self._events.after(self._events.cursor(_HOLDER), kinds=("job.",))
+        if not events:
+            return 0
+        held = self._choice()
+        if held != dict(self._cache.state().held):
+            self._cache.hold(held)
+            self._lay(held)
+        self._events.advance(_HOLDER, events[-1].number)
+        return len(held)
+
+    def _choice(self) -> dict[str, str]:
+        """The cards to keep, each with the reason."""
+        rankings = self._waited_for()
+        names = sorted({name for _, ratios in rankings for name in ratios})
+        if not names or self._cache.slots < 1:
+            return {}
+        sizes = [[seconds] for seconds, _ in rankings]
+        times = _CHOOSING.get("expected-times")([[r.get(name, 1.0) for name in names] for _, r in rankings], sizes)
+        alone = _CHOOSING.get("expected-times")([[1.0] for _ in rankings], sizes)[:, 0]
+        loaded = [names.index(one.name) for one in self._cache.state().entries if one.name in names]
+        chosen = _CHOOSING.get("choose")(times, alone, self._cache.slots, loaded=loaded)
+        why = _CHOOSING.get("reasons")(times, alone, chosen.kept)
+        share = 1 / max(float(alone.sum()), 1e-9)
+        return {names[one.weights]: _sentence(one.jobs, one.saved * share) for one in why if one.jobs}
+
+    def _waited_for(self) -> list[tuple[float, Mapping[str, float]]]:
+        """Of every training that waits or runs and was ranked: its size, and the epochs that are expected of weights.
+
+        The size is its estimated seconds, or else its images: they stand in one choice, so that either must be so for
+        all of them.
+        """
+        states = [State.WAITING, State.STARTING, State.RUNNING]
+        found = []
+        for job in self._queue.list(states=states, step=TRAIN, limit=_MANY):
+            told = self._starts.of(job)
+            if told and told.ranking:
+                facts = self._starts.ranking(told.ranking)
+                sure = [one["expectation"] for one in facts["ranked"] if one["expectation"]["high"] < 1]
+                found.append((job.spec.estimates.get("seconds"), facts["images"], sure))
+        known = all(seconds for seconds, _, _ in found)
+        return [
+            (float(seconds or 0.0) if known else float(images), {one["source"]: one["epoch_ratio"] for one in sure})
+            for seconds, images, sure in found
+        ]
+
+    def _lay(self, names: Mapping[str, str]) -> None:
+        kept = {each.name: each for each in self._cards.kept(None) if each.name in names}
+        for name, each in kept.items():
+            (link,) = (file for file in each.files if file.name == WEIGHTS_FILE)
+            self._cache.put(name, each.card.digest, self._store.path_of(link.digest))
+
+
+def _sentence(jobs: int, share: float) -> str:
+    trainings = "1 training that waits or runs starts" if jobs == 1 else f"{jobs} trainings that wait or run start"
+    return f"{trainings} best from it, which should save {100 * share:.0f} % of the time of all of them."
+
+
+def _accuracies(store: Store, model: Bundle) -> Sequence[float]:
+    links = model.arrays["curve"].files if "curve" in model.arrays else ()
+    try:
+        points = json.loads(store.path_of(links[0].digest).read_text()) if links else []
+    except (OSError, ValueError, NotFound):
+        return []
+    return [float(point["accuracy"]) for point in points if "accuracy" in point]

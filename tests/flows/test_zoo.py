@@ -1,0 +1,283 @@
+"""The zoo in a running service: what is kept, how a training's start is chosen, told and learnt from."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from seedbed.assets.access.roles import SOLO, Identity, Role
+from seedbed.assets.store.bundle import Bundle, Lineage
+from seedbed.assets.zoo.catalogue import CARDS
+from seedbed.base.errors import Conflict, Forbidden, InvalidInput, NotFound
+from seedbed.base.settings import Settings
+from seedbed.flows.kinds.models import Model, Weights
+from seedbed.flows.kinds.zoo import Ranking, Shortlist
+from seedbed.flows.platform import Platform
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.states import State
+from tests.flows.zoo_parts import NETWORK, keep, signature
+
+LITE0 = "efficientnet_lite0.imagenet"
+Kept = Callable[..., Bundle]
+
+
+@pytest.fixture
+def data(platform: Platform, leaves: Path) -> str:
+    """Leaves with the classes that they came with, decoded."""
+    job = platform.data.add(leaves, name="leaves", size=32, by=SOLO)
+    (done,) = platform.run_until_done([job.id])
+    assert done.state is State.DONE, done.reason
+    return done.outputs["data"]
+
+
+@pytest.fixture
+def keeping(platform: Platform, tmp_path: Path) -> Kept:
+    """Puts a card of the smallest network into the zoo."""
+
+    def put(name: str, *, project: str = "", compared: bool = True, network: str = NETWORK) -> Bundle:
+        place = tmp_path / name
+        known = ""
+        if compared:
+            made = signature(tmp_path / f"{name} behind", "fields", name=f"{name} data")
+            known = platform.store.publish(made.draft(name=f"{name}.signature", project=project)).uuid
+        keep(place / "weights", name, signature=known, trained_on=f"{name} data", images=24, accuracy=0.9)
+        if network != NETWORK:
+            card = place / "weights" / "card.json"
+            card.write_text(json.dumps(json.loads(card.read_text()) | {"architecture": network}))
+        draft = Weights(place, {"card": (name,), "architecture": (network,)}).draft(
+            name=f"{name}.weights", project=project, lineage=Lineage("import-weights")
+        )
+        return platform.store.publish(draft)
+
+    return put
+
+
+def train(platform: Platform, truth: Path, **how: Any) -> dict[str, Job]:
+    params = {"size": 32, "start": NETWORK, "steps": 4, **how.pop("params", {})}
+    jobs = platform.models.train("leaves", str(truth), params=params, by=SOLO, **how)
+    return {job.step: job for job in jobs}
+
+
+def end(platform: Platform, job: Job, state: State, **values: Any) -> None:
+    with platform.database.write() as conn:
+        platform.queue.transition(conn, job.id, State.STARTING)
+        platform.queue.transition(conn, job.id, State.RUNNING)
+        platform.queue.transition(conn, job.id, state, **values)
+
+
+def advised(platform: Platform, tmp_path: Path, rank: Job, start: str = "kindred", high: float = 0.8) -> str:
+    """End a ranking job with made-up advice."""
+    expected = {"source": start, "ratio": 0.4, "epoch_ratio": 0.5, "low": 0.3, "high": high}
+    facts = {
+        "target": "leaves", "images": 40, "baseline": NETWORK,
+        "ranked": [{"name": start, "ratio": 0.4, "expectation": expected, "evidence": {
+            "target": "leaves", "source": start, "ratio": 0.4, "scores": {}}}],
+        "advice": {"start": start, "reason": f"{start} is near.", "expected_saving": 0.5, "as_good": False},
+    }  # fmt: skip
+    made = platform.store.publish(Ranking.write(tmp_path / f"ranking {rank.id}", facts).draft(name="leaves.ranking"))
+    end(platform, rank, State.DONE, outputs={"ranking": made.uuid, "start": made.uuid})
+    return made.uuid
+
+
+def test_with_nothing_to_choose_from_nothing_changes(platform: Platform, data: str, truth: Path) -> None:
+    jobs = train(platform, truth)
+    assert "signature" not in jobs and "rank-weights" not in jobs
+    assert "weights" not in jobs["train"].spec.inputs
+    told = platform.zoo.start_of(jobs["train"].id, by=SOLO)
+    assert told.card == NETWORK and "no other weights" in told.reason
+    assert platform.zoo.rank("leaves", network=NETWORK, by=SOLO) == []
+
+
+def test_weights_of_the_same_network_are_ranked_before_the_training(
+    platform: Platform, data: str, truth: Path, keeping: Kept
+) -> None:
+    keeping("kindred")
+    keeping("other network", network="resnet18")
+    jobs = train(platform, truth)
+    rank, training = jobs["rank-weights"], jobs["train"]
+    assert training.spec.inputs["weights"] == f"job:{rank.id}/start" and training.spec.spare == ("weights",)
+    assert rank.spec.inputs["signature"] == f"job:{jobs['signature'].id}/signature"
+    assert jobs["signature"].spec.inputs["labels"] == training.spec.inputs["labels"], "no label of the test is seen"
+    assert rank.spec.resources.gpus == jobs["signature"].spec.resources.gpus == 0
+    listed = platform.store.get(rank.spec.inputs["shortlist"])
+    names = [link.name for link in listed.arrays["cards"].files]
+    assert names == ["00000/card.json", "00000/weights.safetensors", "00000/signature.safetensors"]
+    again = train(platform, truth)
+    assert again["rank-weights"].spec.inputs["shortlist"] == listed.uuid, "the same zoo is the same shortlist"
+    assert not train(platform, truth, weights="none")["train"].spec.inputs.get("weights")
+    assert "rank-weights" not in train(platform, truth, weights="pretrained")
+    assert "rank-weights" not in train(platform, truth, params={"start": "resnet50"})
+
+
+def test_cards_of_another_project_are_not_offered(platform: Platform, data: str, truth: Path, keeping: Kept) -> None:
+    theirs = platform.projects.create("theirs", by=SOLO)
+    keeping("secret", project=theirs.id)
+    assert "rank-weights" not in train(platform, truth)
+    somebody = Identity("x", "x", Role.TRAINER, {})
+    assert "secret" not in [card["name"] for card in platform.zoo.cards(by=somebody)]
+    with pytest.raises(NotFound, match="no card named 'secret'"):
+        platform.zoo.show("secret", by=somebody)
+
+
+def test_a_card_that_is_asked_for_is_taken_and_one_that_cannot_be_is_refused(
+    platform: Platform, data: str, truth: Path, keeping: Kept
+) -> None:
+    kept = keeping("kindred")
+    jobs = train(platform, truth, weights="kindred")
+    assert jobs["train"].spec.inputs["weights"] == kept.uuid and "rank-weights" not in jobs
+    assert platform.zoo.start_of(jobs["train"].id, by=SOLO).card == "kindred"
+    plain = platform.models.train("leaves", str(truth), weights="kindred", params={"size": 32}, by=SOLO)
+    assert next(job for job in plain if job.step == "train").spec.params["start"] == NETWORK
+    with pytest.raises(InvalidInput, match="are for the network 'test_resnet', not for 'resnet18'"):
+        train(platform, truth, weights="kindred", params={"start": "resnet18"})
+    with pytest.raises(NotFound, match="no card named 'kindled'") as refused:
+        train(platform, truth, weights="kindled")
+    assert "'kindred'" in refused.value.hint
+    own = train(platform, truth, weights=LITE0, params={"start": LITE0})
+    assert own["train"].spec.params["start"] == LITE0 and "weights" not in own["train"].spec.inputs
+
+
+def test_a_ranking_that_fails_does_not_stop_the_training(
+    platform: Platform, data: str, truth: Path, keeping: Kept
+) -> None:
+    keeping("kindred")
+    jobs = train(platform, truth)
+    assert "being compared" in platform.zoo.start_of(jobs["train"].id, by=SOLO).reason
+    end(platform, jobs["rank-weights"], State.FAILED, reason="No room.")
+    told = platform.zoo.start_of(jobs["train"].id, by=SOLO)
+    assert told.card == NETWORK and "could not be compared (No room)" in told.reason
+    assert (
+        "weights" not in platform.queue.resolve_now(jobs["train"]) if hasattr(platform.queue, "resolve_now") else True
+    )
+
+
+def test_the_reason_is_on_the_job_and_the_model_and_what_came_of_it_is_recorded(
+    platform: Platform, data: str, truth: Path, keeping: Kept, tmp_path: Path
+) -> None:
+    keeping("kindred")
+    jobs = train(platform, truth)
+    ranking = advised(platform, tmp_path, jobs["rank-weights"])
+    told = platform.zoo.start_of(jobs["train"].id, by=SOLO)
+    assert (told.card, told.reason, told.ranking, told.expected_saving) == ("kindred", "kindred is near.", ranking, 0.5)
+    model = Model(tmp_path / "model", {"started_from": ("kindred",), "architecture": (NETWORK,), "steps": (4,),
+                                       "best_step": (2,), "images": (42,)})  # fmt: skip
+    model.add_curve([{"step": 0, "accuracy": 0.5}, {"step": 2, "accuracy": 0.8}, {"step": 4, "accuracy": 0.7}])
+    decoded = jobs["train"].spec.inputs["decoded"]
+    lineage = Lineage("train", {}, (("decoded", decoded),), job=jobs["train"].id)
+    made = platform.store.publish(model.draft(name="leaves.model", lineage=lineage))
+    end(platform, jobs["train"], State.DONE, outputs={"model": made.uuid})
+    platform.catch_up()
+    tags = platform.store.get(made.uuid).tags
+    assert tags["started-from"] == "kindred" and tags["why"] == "kindred is near."
+    (outcome,) = platform.store.find(kind="outcome")
+    (link,) = outcome.arrays["outcome"].files
+    facts = json.loads(platform.store.path_of(link.digest).read_text())
+    assert (facts["target"], facts["start"], facts["baseline"]) == ("leaves", "kindred", NETWORK)
+    assert facts["curve"] == [0.5, 0.8, 0.7] and facts["best_step"] == 2 and facts["evidence"]["ratio"] == 0.4
+    listed = platform.store.get(train(platform, truth)["rank-weights"].spec.inputs["shortlist"])
+    assert [link.name for link in listed.arrays["outcomes"].files] == [f"{outcome.uuid}.json"]
+
+
+def test_the_weights_that_the_queue_gains_most_from_stay_in_memory_and_say_why(
+    platform: Platform, data: str, truth: Path, keeping: Kept, tmp_path: Path
+) -> None:
+    keeping("kindred"), keeping("other")
+    first, second = train(platform, truth), train(platform, truth, seed=1)
+    advised(platform, tmp_path, first["rank-weights"])
+    advised(platform, tmp_path, second["rank-weights"], "other", high=1.2)  # which may cost time: it is not held
+    platform.catch_up()
+    state = platform.zoo.cache(by=SOLO)
+    assert [entry["name"] for entry in state["entries"]] == ["kindred"] and state["slots"] == 4
+    assert state["entries"][0]["why"].startswith("1 training that waits or runs starts best from it")
+    assert platform.zoo.show("kindred", by=SOLO)["in_memory"]
+    platform.jobs.cancel(first["train"].id, by=SOLO)
+    platform.catch_up()
+    assert platform.zoo.cache(by=SOLO)["held"] == {}, "nobody waits for it any more"
+    assert platform.zoo.empty_cache(by=SOLO)["entries"] == []
+
+
+def test_every_card_is_listed_with_what_is_known_of_it(platform: Platform, keeping: Kept) -> None:
+    kept = keeping("wheat")
+    cards = {card["name"]: card for card in platform.zoo.cards(by=SOLO)}
+    assert set(cards) == {*CARDS, "wheat"}
+    assert cards["wheat"]["kept"] and cards["wheat"]["bundle"] == kept.uuid and cards["wheat"]["accuracy"] == 0.9
+    assert not cards[LITE0]["kept"] and cards[LITE0]["trained_on"] == "ImageNet-1k"
+    shown = platform.zoo.show("wheat", by=SOLO)
+    assert shown["comparable"] and shown["trained_on"] == "wheat data"
+    platform.bundles.remove([shown["signature"]], by=SOLO)
+    assert not platform.zoo.show("wheat", by=SOLO)["comparable"], "its data set's signature is gone"
+
+
+def test_a_card_that_is_removed_takes_what_was_made_of_it_along(
+    platform: Platform, data: str, truth: Path, keeping: Kept
+) -> None:
+    keeping("wheat")
+    train(platform, truth)
+    assert platform.store.find(kind=Shortlist.kind)
+    with pytest.raises(Forbidden):
+        platform.zoo.remove("wheat", by=Identity("x", "x", Role.VIEWER, {}))
+    with pytest.raises(Conflict, match="comes with Seedbed"):
+        platform.zoo.remove(LITE0, by=SOLO)
+    platform.zoo.remove("wheat", by=SOLO)
+    assert platform.store.find(kind=Shortlist.kind) == [] and platform.store.find(kind="weights") == []
+    assert "rank-weights" not in train(platform, truth)
+
+
+def test_what_is_imported_is_checked_before_it_is_queued(platform: Platform, tmp_path: Path, data: str) -> None:
+    torch.save({}, tmp_path / "w.pt")
+    zoo = platform.zoo
+    with pytest.raises(InvalidInput, match="Give one of a model"):
+        zoo.add("leaves.model", hub="resnet18", by=SOLO)
+    with pytest.raises(InvalidInput, match="cannot have this name"):
+        zoo.add(path=tmp_path / "w.pt", name=LITE0, architecture=NETWORK, by=SOLO)
+    with pytest.raises(InvalidInput) as refused:
+        zoo.add(path=tmp_path / "w.pt", by=SOLO)
+    assert "architecture of a file" in refused.value.problems[0]
+    with pytest.raises(InvalidInput, match="not a model"):
+        zoo.add("leaves", by=SOLO)
+    with pytest.raises(NotFound):
+        zoo.add("nothing", by=SOLO)
+    with pytest.raises(Forbidden):
+        zoo.add(hub="resnet18", by=Identity("x", "x", Role.LABELLER, {}))
+    jobs = zoo.add(path=tmp_path / "w.pt", architecture=NETWORK, data="leaves", by=SOLO)
+    assert [job.step for job in jobs] == ["signature", "import-weights"] and jobs[1].name == "w"
+
+
+def test_the_service_needs_no_torch_for_its_zoo(settings: Settings, tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from seedbed.base.settings import Settings\n"
+        "from seedbed.flows.platform import Platform; from seedbed.assets.access.roles import SOLO\n"
+        f"with Platform.open(Settings(home=Path({str(tmp_path)!r}) / 'home')) as here:\n"
+        "    here.zoo.cards(by=SOLO); here.zoo.cache(by=SOLO); here.catch_up(); here.zoo.matrix(by=SOLO)\n"
+        "assert not {'torch', 'timm', 'sklearn'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.slow
+def test_a_trained_model_becomes_a_card_that_the_next_training_is_ranked_with(
+    platform: Platform, data: str, truth: Path
+) -> None:
+    quick = {"size": 32, "start": LITE0, "steps": 2, "labelled_batch": 4, "unlabelled_batch": 4, "few": 3}
+    first = platform.models.train("leaves", str(truth), params=quick, by=SOLO)
+    ended = {job.step: job for job in platform.run_until_done([job.id for job in first])}
+    assert all(job.state is State.DONE for job in ended.values()), [job.reason for job in ended.values()]
+    imported = platform.run_until_done([job.id for job in platform.zoo.add(ended["train"].id, name="mine", by=SOLO)])
+    assert [(job.step, job.state) for job in imported] == [("signature", State.DONE), ("import-weights", State.DONE)]
+    card = platform.zoo.show("mine", by=SOLO)
+    assert card["trained_on"] == "leaves" and card["comparable"] and 0 <= card["accuracy"] <= 1
+    second = platform.models.train("leaves", str(truth), params=quick, seed=1, by=SOLO)
+    ended = {job.step: job for job in platform.run_until_done([job.id for job in second])}
+    assert all(job.state is State.DONE for job in ended.values()), [job.reason for job in ended.values()]
+    told = platform.zoo.start_of(ended["train"].id, by=SOLO)
+    facts = platform.zoo.ranking(told.ranking, by=SOLO)
+    assert [one["name"] for one in facts["ranked"]] == ["mine"] and facts["ranked"][0]["scores"]
+    model = platform.store.get(ended["train"].outputs["model"])
+    assert model.arrays["started_from"].items == (told.card,) and model.tags["why"] == told.reason
+    assert platform.zoo.cache(by=SOLO)["entries"], "its weights were read through the cache"
+    assert len(platform.store.find(kind="outcome", all_versions=True)) == 2
