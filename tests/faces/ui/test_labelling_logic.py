@@ -213,3 +213,13 @@ def test_caps_lock_is_no_shift(modules: Page):
       document.body.dispatchEvent(new KeyboardEvent("keydown", { ...pressed, bubbles: true }));
     return told;"""
     assert run(modules, "keys", "listen", body) == ["rust", "rust", "skip", "undo", "redo"]
+
+
+def test_what_the_server_refuses_is_told_with_every_reason(modules: Page):
+    body = """const told = (problem) => new Refused(422, problem).message;
+    const problems = ["It is there already.", "It is too long."];
+    return [told({}), told({ detail: "No.", problems, hint: "Take another." })];"""
+    assert run(modules, "api", "Refused", body) == [
+        "The server answered 422.",
+        "No. It is there already. It is too long. Take another.",
+    ]

@@ -122,4 +122,4 @@ def tally(now: Way) -> None:
             words(one.name, "dt")
             with box("dd"), box(classes="bar", aria_hidden="true"):
                 box().style(f"width: {min(100.0, 100 * count / goal):.1f}%; background: {one.colour}")
-            words(f"{count:,}" if one.other else f"{count:,} of {goal}", "dd", "n")
+            words(f"{count:,}" if one.other or count >= goal else f"{count:,} of {goal}", "dd", "n")

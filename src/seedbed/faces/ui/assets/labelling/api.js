@@ -5,9 +5,9 @@ export class Unreachable extends Error {}
 export class SignedOut extends Error {}
 export class Refused extends Error {
   constructor(status, problem) {
-    super([problem.detail || `The server answered ${status}.`, problem.hint].filter(Boolean).join(" "));
+    const { detail, problems = [], hint } = problem;
+    super([detail || `The server answered ${status}.`, ...problems, hint].filter(Boolean).join(" "));
     this.status = status;
-    this.problems = problem.problems || [];
   }
 }
 
