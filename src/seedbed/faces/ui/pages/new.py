@@ -92,8 +92,8 @@ class NewProject:
 
     def _labelled(self) -> None:
         words(
-            "Then bring the list: a table (CSV), an export of Label Studio, or a COCO or YOLO set. Class folders are "
-            "understood without a list. If you have none, go on.",
+            "Then bring the list: a table (CSV), an export of Label Studio, or a COCO, YOLO or Hugging Face set. Class "
+            "folders are understood without a list. If you have none, go on.",
             "p",
             "soft",
         )

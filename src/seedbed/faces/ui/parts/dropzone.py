@@ -20,7 +20,7 @@ class Uploaded:
 
 
 IMAGES = "image/*,.zip,.tar,.tgz,.gz,.csv"
-LABELS = ".csv,.json,.zip"
+LABELS = ".csv,.json,.jsonl,.zip"
 Heard = Callable[[Uploaded], Awaitable[None]]
 
 

@@ -73,7 +73,7 @@ class LabelStep:
                     link("Download the labels as a table (CSV)", href, download="")
 
     def _more(self) -> None:
-        text = "Drag a file of labels here: CSV, Label Studio, COCO, YOLO."
+        text = "Drag a file of labels here: CSV, Label Studio, COCO, YOLO, Hugging Face."
         place = dropzone(text, self._heard, folder=False, accept=LABELS, project=self._project, id="more-labels")
         place.classes("small")
 
