@@ -131,8 +131,8 @@ def test_settings_keep_only_what_differs_and_say_all_that_is_wrong(projects: Pro
     changed = projects.set_settings("wheat", {"goal": None, "grouping": False}).settings
     assert changed == ProjectSettings(grouping=False) and changed.to_json() == '{"grouping": false}'
     with pytest.raises(InvalidInput) as refused:
-        projects.set_settings("wheat", {"goal": "many", "grouping": 1, "chosser": "auto"})
-    assert len(refused.value.problems) == 3 and "'chooser'" in str(refused.value)
+        projects.set_settings("wheat", {"goal": "many", "grouping": 1, "chosser": "auto", "": None})
+    assert len(refused.value.problems) == 4 and "'chooser'" in str(refused.value)
     with pytest.raises(InvalidInput, match="from 1 to"):
         projects.set_settings("wheat", {"goal": 0})
     assert projects.get("wheat").settings == changed

@@ -40,7 +40,7 @@ class ProjectSettings:
         default = asdict(ProjectSettings())
         problems = [*also]
         problems += [f"There is no setting '{name}'. {near_matches(name, default)}" for name in {*changes} - {*default}]
-        wanted = {name: default[name] if value is None else value for name, value in changes.items()}
+        wanted = {name: default.get(name) if value is None else value for name, value in changes.items()}
         problems += [
             f"'{name}' is {value!r}; it should be {_KINDS[type(default[name])]}."
             for name, value in wanted.items()
