@@ -1,0 +1,352 @@
+"""Whether the distance between data sets foretells what a start from other weights saves.
+
+    python -m benchmarks.dsd_correlation [--quick] [--json FILE] [--minutes M] [--workers N] [--only-table]
+
+Figures 1, 2 and 4 of the paper: every data set's weights as the start for every other, against ImageNet's. Epochs are
+counted to the same accuracy (section IV-D of the paper: patience 5, peaks that are alike count as the same, else the
+point nearest to the baseline's peak), summed over three folds; their ratio (equation 3) is set beside the ratio of
+distances (equation 4), the distances themselves, and what a predictor expects that has seen neither the target nor
+anything that was trained on it. The trainings are rows of `benchmarks.transfers` (a GPU is wanted: this command runs
+those that are missing, or run that first elsewhere); distances are computed on a CPU. Without rows, and on a machine
+without a GPU, small drawn sets are trained on instead, and the report says so.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from benchmarks import harness, transfers
+from benchmarks.few_labels import Rows, available, interval, machines_of, rows_of
+from benchmarks.measured_starts import (
+    BASELINE,
+    OTHER_BASELINE,
+    Kind,
+    Matching,
+    Pair,
+    distances_of,
+    fill_distances,
+    outcomes_of,
+    pairs_of,
+    ratios_of,
+)
+from benchmarks.pictures import picture
+from benchmarks.transfers import IMAGENET, LITE0, SCRATCH, Scale
+from seedbed.methods.similarity.evidence import Outcome
+from seedbed.methods.similarity.predictor import Predictor, pick
+from seedbed.methods.similarity.validation import cross_validated
+
+TITLE = "What a start from other weights saves, and what foretells it"
+KINDS: tuple[Kind, ...] = ("modified", "plain", "embedded")
+MATCHINGS: tuple[Matching, ...] = ("0.1 %", "one standard error")
+PAPER = {"DSD": "0.93, 0.85, 0.90", "modified OTDD": "0.23, 0, 0.18"}  # ResNet50, EfficientNetV2S, MobileNetV3L
+DRAWN_BASELINE = "drawn-012345"
+DRAWN = Scale(
+    sets=("drawn-012", "drawn-345", "drawn-024"),
+    few_sets=(),
+    architectures=(LITE0,),
+    folds=1,
+    size=32,
+    batch=16,
+    rate=5e-4,
+    epochs=4,
+    scratch_epochs=4,
+    patience=5,
+    images=96,
+)
+
+Near = Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was measured and computed: the rows of trainings, and distances of each kind."""
+
+    runs: Sequence[Mapping[str, Any]]
+    distances: Mapping[Kind, Near]
+    baseline: str
+
+    def foretellers(self) -> dict[str, Near]:
+        """What is held against the epoch ratio, by its name."""
+        found = {
+            "DSD": ratios_of(self.distances["modified"], self.baseline),
+            "modified OTDD": self.distances["modified"],
+            "plain OTDD": self.distances["plain"],
+        }
+        if self.distances.get("embedded"):
+            found["DSD on embeddings"] = ratios_of(self.distances["embedded"], self.baseline)
+        if any(OTHER_BASELINE in pair for pair in self.distances["modified"]):
+            found[f"DSD against {OTHER_BASELINE}"] = ratios_of(self.distances["modified"], OTHER_BASELINE)
+        return found
+
+    def pairs(self, matching: Matching, architecture: str = "") -> list[Pair]:
+        """The pairs of one network, or of all."""
+        return [pair for pair in pairs_of(self.runs, matching) if architecture in ("", pair.architecture)]
+
+
+@dataclass(frozen=True)
+class Played:
+    """What following some advice would have cost: epochs lost against the best start, and targets it was bad for."""
+
+    regret: float
+    worse: int  # than ImageNet, beyond the interval over folds
+    targets: int
+
+
+def played(pairs: Sequence[Pair], advise: Callable[[str, str, Sequence[Pair]], Pair | None]) -> Played:
+    """Over all targets and networks; ImageNet's epochs count as 1 for each, and no advice means ImageNet."""
+    chosen, best, worse = [], [], 0
+    kept = [pair for pair in pairs if pair.source != SCRATCH]
+    for architecture, target in sorted({(pair.architecture, pair.target) for pair in kept}):
+        starts = [pair for pair in kept if (pair.architecture, pair.target) == (architecture, target)]
+        start = advise(architecture, target, starts)
+        chosen.append(start.ratio if start else 1.0)
+        best.append(min(1.0, *(pair.ratio for pair in starts)))
+        worse += bool(start and _surely_worse(start))
+    return Played(sum(chosen) / sum(best) - 1, worse, len(best))
+
+
+def _surely_worse(pair: Pair) -> bool:
+    logs = np.log(np.array(pair.epochs) / np.array(pair.baseline_epochs))
+    return interval(logs.tolist())[0] > 0
+
+
+def nearest(near: Near) -> Callable[[str, str, Sequence[Pair]], Pair | None]:
+    """The paper's advice: the nearest set's weights, and ImageNet's where those are nearer still (a ratio above 1)."""
+
+    def advise(architecture: str, target: str, starts: Sequence[Pair]) -> Pair | None:
+        first = min(starts, key=lambda pair: near[target, pair.source])
+        return first if near[target, first.source] < 1 else None
+
+    return advise
+
+
+def foretold(outcomes: Sequence[Outcome]) -> Callable[[str, str, Sequence[Pair]], Pair | None]:
+    """The predictor's advice, from outcomes that do not speak of the target."""
+
+    def advise(architecture: str, target: str, starts: Sequence[Pair]) -> Pair | None:
+        model = Predictor.fit(one for one in outcomes if target not in one.evidence.data_sets)
+        mine = [one for one in outcomes if (one.evidence.target, one.architecture) == (target, architecture)]
+        best = pick(model.expect(one.evidence) for one in mine)
+        return next((pair for pair in starts if best and pair.source == best.source), None)
+
+    return advise
+
+
+def pearson(one: Sequence[float], other: Sequence[float]) -> float:
+    """The correlation; 0 where one of the two does not vary."""
+    if len(one) < 2 or np.std(one) < 1e-12 or np.std(other) < 1e-12:
+        return 0.0
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def by_source(pairs: Sequence[Pair], near: Near) -> dict[str, float]:
+    """The correlation over targets for each source: figure 4 has one of them."""
+    found = {}
+    for source in sorted({pair.source for pair in pairs}):
+        mine = [pair for pair in pairs if pair.source == source]
+        found[source] = pearson([near[pair.target, source] for pair in mine], [pair.ratio for pair in mine])
+    return found
+
+
+def lines(found: Found) -> list[dict[str, Any]]:
+    """A line per network, way to match accuracies and foreteller."""
+    shown = []
+    for architecture in sorted({row["architecture"] for row in found.runs}):
+        for matching in MATCHINGS:
+            pairs = [pair for pair in found.pairs(matching, architecture) if pair.source != SCRATCH]
+            if not pairs:
+                continue
+            head = {"network": architecture, "peaks alike within": matching}
+            for name, near in found.foretellers().items():
+                pooled = pearson([near[pair.target, pair.source] for pair in pairs], [pair.ratio for pair in pairs])
+                advice = played(pairs, nearest(near)) if name.startswith("DSD") else None
+                each = by_source(pairs, near)
+                shown.append({**head, **_line(name, pooled, each, advice), "paper's r": PAPER.get(name, "")})
+            outcomes = outcomes_of(pairs, found.foretellers()["DSD"])
+            validated = cross_validated(outcomes)
+            expected = {
+                (one.evidence.target, one.evidence.source): value
+                for one, value in zip(outcomes, validated.expected, strict=True)
+            }
+            advice = played(pairs, foretold(outcomes))
+            each = by_source(pairs, expected)
+            shown.append({**head, **_line("predictor, set left out", validated.r, each, advice), "paper's r": ""})
+            always = played(pairs, lambda *_: None)
+            shown.append({**head, **_line("always ImageNet", None, {}, always), "paper's r": ""})
+    return shown
+
+
+def _line(name: str, pooled: float | None, each: Mapping[str, float], advice: Played | None) -> dict[str, Any]:
+    values = sorted(each.values())
+    return {
+        "foretold by": name,
+        "r": "" if pooled is None else f"{pooled:.2f}",
+        "r by source: least, median, most": " ".join(f"{np.percentile(values, at):.2f}" for at in (0, 50, 100))
+        if values
+        else "",
+        "regret %": f"{100 * advice.regret:.1f}" if advice else "",
+        "worse than ImageNet": f"{advice.worse} of {advice.targets}" if advice else "",
+    }
+
+
+def figures(found: Found, matching: Matching = "one standard error") -> dict[str, float]:
+    """The numbers that claims rest on, of the first network."""
+    pairs = [pair for pair in found.pairs(matching, LITE0) if pair.source != SCRATCH]
+    if not pairs:
+        return {}
+    near = found.foretellers()["DSD"]
+    outcomes = outcomes_of(pairs, near)
+    advice = played(pairs, foretold(outcomes))
+    return {
+        "predictor_r": cross_validated(outcomes).r,
+        "dsd_r": pearson([near[pair.target, pair.source] for pair in pairs], [pair.ratio for pair in pairs]),
+        "regret_pct": 100 * advice.regret,
+        "imagenet_regret_pct": 100 * played(pairs, lambda *_: None).regret,
+        "worse_than_imagenet": float(advice.worse),
+        "pairs": float(len(pairs)),
+    }
+
+
+def epochs_table(found: Found, matching: Matching = "one standard error") -> list[dict[str, Any]]:
+    """Figure 1 for all sources at once: a line per target, its epochs over folds from each start, and ImageNet's."""
+    pairs = found.pairs(matching, LITE0)
+    sources = sorted({pair.source for pair in pairs} - {SCRATCH})
+    lines = []
+    for target in sorted({pair.target for pair in pairs}):
+        mine = {pair.source: pair for pair in pairs if pair.target == target}
+        own = next(iter(mine.values())).baseline_epochs
+        cells = {source: _cell(mine.get(source)) for source in (*sources, SCRATCH)}
+        lines.append({"target": target, "epochs from ImageNet": f"{np.mean(own):.1f}", **cells})
+    return lines
+
+
+def _cell(pair: Pair | None) -> str:
+    return f"{np.mean(pair.epochs):.1f} ({pair.gain_points:+.1f})" if pair else ""
+
+
+def draw(found: Found) -> str:
+    """Figures 1, 2 and 4 as pictures; the sentence that names them."""
+    pairs = [pair for pair in found.pairs("one standard error", LITE0) if pair.source != SCRATCH]
+    picture("dsd_correlation_epochs", _epochs(pairs))
+    picture("dsd_correlation_curves", _curves(found.runs, pairs))
+    picture("dsd_correlation", _scatter(pairs, found.foretellers()))
+    names = ("_epochs", "_curves", "")
+    return f"Figures 1, 2 and 4: {', '.join(f'pictures/dsd_correlation{name}.svg' for name in names)}."
+
+
+def _epochs(pairs: Sequence[Pair]) -> Figure:
+    """Epochs by target: ImageNet's beside the best and the worst of the other starts."""
+    figure = Figure(figsize=(7, 3), layout="constrained")
+    axes = figure.subplots()
+    targets = sorted({pair.target for pair in pairs})
+    for place, target in enumerate(targets):
+        mine = sorted((pair for pair in pairs if pair.target == target), key=lambda pair: pair.ratio)
+        bars = ((mine[0].baseline_epochs, "#888888"), (mine[0].epochs, "#2f6b3a"), (mine[-1].epochs, "#b5523b"))
+        for number, (values, colour) in enumerate(bars):
+            axes.bar(place + 0.27 * (number - 1), np.mean(values), 0.25, color=colour)
+    axes.set_xticks(range(len(targets)), targets, rotation=30, ha="right")
+    axes.set_ylabel("epochs: ImageNet (grey), best, worst start")
+    return figure
+
+
+def _curves(runs: Sequence[Mapping[str, Any]], pairs: Sequence[Pair]) -> Figure:
+    """Accuracy by epoch from ImageNet's weights and from the starts that saved and cost most."""
+    ordered = sorted(pairs, key=lambda pair: pair.ratio)
+    figure = Figure(figsize=(7, 2.8), layout="constrained")
+    for axes, pair in zip(figure.subplots(1, 2), (ordered[0], ordered[-1]), strict=True):
+        for row in runs:
+            if (row["architecture"], row["target"]) == (pair.architecture, pair.target):
+                colour = {IMAGENET: "#3b6fb5", pair.source: "#2f6b3a"}.get(row["start"])
+                if colour:
+                    axes.plot(range(1, len(row["curve"]) + 1), row["curve"], color=colour, alpha=0.7)
+        axes.set(title=f"{pair.target} from {pair.source} (green)", xlabel="epoch", ylabel="accuracy")
+    return figure
+
+
+def _scatter(pairs: Sequence[Pair], foretellers: Mapping[str, Near]) -> Figure:
+    """Epoch ratio against what foretells it, a colour per source."""
+    figure = Figure(figsize=(3.2 * len(foretellers), 2.8), layout="constrained")
+    panels = figure.subplots(1, len(foretellers), squeeze=False)[0]
+    for axes, (name, near) in zip(panels, foretellers.items(), strict=True):
+        for source in sorted({pair.source for pair in pairs}):
+            mine = [pair for pair in pairs if pair.source == source]
+            axes.scatter([near[pair.target, source] for pair in mine], [pair.ratio for pair in mine], s=14)
+        axes.set(xlabel=name, ylabel="epoch ratio")
+    return figure
+
+
+def gather(*, real: bool, minutes: float, workers: int, folder: Path) -> Found:
+    """Run and compute what is missing; on drawn sets everything is made in the folder."""
+    runs, near = (
+        (rows_of("transfers"), rows_of("dsd_distances")) if real else (Rows(folder / "runs"), Rows(folder / "near"))
+    )
+    scale, baselines = (Scale(), [BASELINE, OTHER_BASELINE]) if real else (DRAWN, [DRAWN_BASELINE])
+    transfers.fill(runs, scale, minutes=minutes, workers=workers, folder=None if real else folder)
+    for kind in KINDS if real else KINDS[:2]:
+        fill_distances(near, scale.sets, baselines[:1] if kind == "embedded" else baselines, (kind,))
+    known = list(near)
+    return Found(
+        [row for row in runs if row["size"] == scale.size and row["target"] in scale.sets],
+        {kind: distances_of(known, kind) for kind in KINDS},
+        baselines[0],
+    )
+
+
+def measure(*, quick: bool, minutes: float, workers: int) -> harness.Report:
+    """Gather and report; quick reads what is kept, or trains on small drawn sets where nothing is."""
+    kept = bool(available(transfers.SETS)) and (torch.cuda.is_available() or any(rows_of("transfers")))
+    with tempfile.TemporaryDirectory() as folder:
+        found = gather(
+            real=kept,
+            minutes=(0.0 if quick or not torch.cuda.is_available() else minutes) if kept else 10.0,
+            workers=workers if kept else 1,
+            folder=Path(folder),
+        )
+    note = f"The baseline is {found.baseline}. "
+    if not kept:
+        note += (
+            "No trainings on real sets are kept here, and there is no GPU to run them on: this is of three small drawn "
+            "sets, trained on in this run, and says only that everything works."
+        )
+    if kept and not quick and found.runs:
+        note += draw(found)
+        second = harness.Report({}, epochs_table(found), "real", wants_real=True, part="epochs", note=_EPOCHS_NOTE)
+        harness.keep("dsd_correlation", "Epochs by target and start", second)
+    return harness.Report(
+        figures=figures(found),
+        rows=lines(found),
+        data="real" if kept else "synthetic",
+        wants_real=True,
+        note=note,
+        origin=machines_of(found.runs) if found.runs else "",
+    )
+
+
+_EPOCHS_NOTE = "Epochs to the same accuracy, mean over folds; in brackets points of accuracy above ImageNet's peak."
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--minutes", type=float, default=24 * 60.0)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--only-table", action="store_true")
+    options, rest = parser.parse_known_args(arguments)
+    minutes = 0.0 if options.only_table else options.minutes
+
+    def measured(quick: bool) -> harness.Report:
+        return measure(quick=quick, minutes=minutes, workers=options.workers)
+
+    harness.main("dsd_correlation", TITLE, measured, rest)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(2)
+    main()

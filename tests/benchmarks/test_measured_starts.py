@@ -1,0 +1,92 @@
+"""What starts brought, by hand; the folds and groups of runs; and one that is trained."""
+
+import numpy as np
+import pytest
+from benchmarks.few_labels import Rows
+from benchmarks.measured_starts import distances_of, outcomes_of, pairs_of, ratios_of
+from benchmarks.transfers import IMAGENET, LITE0, LITE1, SCRATCH, Scale, fill, groups_of, pooled
+
+TINY = Scale(
+    sets=("drawn-01", "drawn-23"),
+    few_sets=(),
+    architectures=(LITE0,),
+    folds=1,
+    size=32,
+    batch=8,
+    rate=1e-3,
+    epochs=1,
+    scratch_epochs=1,
+    images=24,
+)
+
+
+def row(target, start, curve, fold=0, probe=0.5):
+    """A row of a run, as `transfers` keeps it."""
+    facts = {"architecture": LITE0, "target": target, "start": start, "fold": fold, "size": 96}
+    return {**facts, "curve": curve, "scores": {"probe": probe}, "images": 100, "judges": 10_000}
+
+
+def test_folds_share_out_each_class_and_every_image_judges_once():
+    data = pooled("drawn-01", 32, 48)
+    judges = [data.parts(fold)[1] for fold in range(3)]
+    assert sorted(np.concatenate(judges).tolist()) == list(range(48))
+    assert all(np.bincount(data.labels[part]).tolist() == [8, 8] for part in judges)
+    assert not set(data.parts(0)[0]) & set(judges[0])
+
+
+def test_every_set_is_a_source_for_every_other_and_the_larger_networks_for_a_few():
+    first, second = (
+        [jobs for jobs in groups_of(Scale()) if jobs[0]["architecture"] == name] for name in (LITE0, LITE1)
+    )
+    runs = [(job["target"], job["start"], job["fold"]) for jobs in first for job in jobs]
+    assert len(runs) == len(set(runs)) == 3 * (8 + 8 + 56)
+    assert all(jobs[0]["start"] == IMAGENET for jobs in first + second)  # which makes the weights of the others
+    assert sum(len(jobs) for jobs in second) == 3 * (8 + 4 * 3)
+
+
+def test_epochs_are_counted_to_the_same_accuracy_and_summed_over_folds():
+    rows = [
+        row("a", IMAGENET, [0.5, 0.6, 0.7, 0.8]),
+        row("a", "b", [0.7, 0.8, 0.8, 0.8], probe=0.75),
+        row("a", IMAGENET, [0.5, 0.8, 0.7, 0.7], fold=1),
+        row("a", "b", [0.6, 0.7, 0.9, 0.8], fold=1, probe=0.75),  # 0.9 is another peak: the last is as high as 0.8
+    ]
+    (pair,) = pairs_of(rows, "0.1 %")
+    assert (pair.epochs, pair.baseline_epochs) == ((2, 4), (4, 2))
+    assert pair.ratio == 1 and pair.gain_points == pytest.approx(5) and pair.scores == {"probe": 0.25}
+    (outcome,) = outcomes_of([pair], {("a", "b"): 0.7})
+    assert (outcome.epoch_ratio, outcome.evidence.ratio, outcome.evidence.target_images) == (1, 0.7, 100)
+
+
+def test_peaks_within_a_standard_error_are_alike():
+    rows = [row("a", IMAGENET, [0.5, 0.8]), row("a", "b", [0.797, 0.799, 0.803])]  # one error is 0.004
+    assert pairs_of(rows, "one standard error")[0].epochs == (3,)
+    assert pairs_of(rows, "0.1 %")[0].epochs == (2,)
+
+
+def test_from_scratch_all_epochs_count_where_the_accuracy_is_never_reached():
+    rows = [row("a", IMAGENET, [0.5, 0.8]), row("a", SCRATCH, [0.1, 0.3, 0.2])]
+    assert pairs_of(rows)[0].epochs == (3,)
+    assert outcomes_of(pairs_of(rows), {}) == []
+
+
+def test_ratios_are_distances_over_that_of_the_target_to_the_baseline():
+    rows = [
+        {"kind": "modified", "set": "a", "distances": {"b": 2.0, "base": 4.0}},
+        {"kind": "modified", "set": "b", "distances": {"base": 1.0}},
+        {"kind": "plain", "set": "a", "distances": {"b": 9.0}},
+    ]
+    ratios = ratios_of(distances_of(rows, "modified"), "base")
+    assert (ratios["a", "b"], ratios["b", "a"]) == (0.5, 2.0)
+
+
+def test_weights_of_one_set_are_where_another_starts_and_no_run_is_done_twice(tmp_path):
+    rows = Rows(tmp_path / "rows.jsonl")
+    fill(rows, TINY, minutes=5, folder=tmp_path)
+    found = {(one["target"], one["start"]): one for one in rows}
+    assert len(found) == 6 and all(len(one["curve"]) == 1 for one in found.values())
+    assert found["drawn-23", "drawn-01"]["scores"] != found["drawn-23", IMAGENET]["scores"]
+    assert len(found["drawn-23", IMAGENET]["said"]) == found["drawn-23", IMAGENET]["judges"] == 8
+    before = rows.path.read_bytes()
+    fill(rows, TINY, minutes=5, folder=tmp_path)
+    assert rows.path.read_bytes() == before
