@@ -11,7 +11,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 from pydantic import BaseModel
 
-from seedbed.faces.api import labelling_requests, project_requests, requests
+from seedbed.faces.api import labelling_requests, project_requests, requests, zoo_requests
 from seedbed.faces.client import Client
 from seedbed.flows.asked import Faulty, JobAsked
 from tests.faces.servers import Server, serving
@@ -74,7 +74,11 @@ def test_every_answer_that_is_a_record_has_an_example_that_its_schema_allows(des
 
 
 def test_the_examples_of_requests_are_what_the_server_reads() -> None:
-    kinds = [kind for module in (requests, project_requests, labelling_requests) for kind in vars(module).values()]
+    kinds = [
+        kind
+        for module in (requests, project_requests, labelling_requests, zoo_requests)
+        for kind in vars(module).values()
+    ]
     bodies = {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)} - {
         requests.Asked,
         BaseModel,

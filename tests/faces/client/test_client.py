@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from seedbed.base.errors import Conflict, InvalidInput, NotFound, SeedbedError, Unauthenticated, Unavailable, family
-from seedbed.faces.api import project_views, views
+from seedbed.faces.api import project_views, views, zoo_views
 from seedbed.faces.api.problems import problem_of
-from seedbed.faces.client import Client, results
+from seedbed.faces.client import Client, results, zoo
 from seedbed.faces.client.connection import error_of
 from seedbed.faces.client.results import Job
 from tests.faces.servers import Server
@@ -48,6 +48,15 @@ PAIRS = {
     results.AuditLine: views.AuditView,
     results.Check: views.CheckView,
     results.Health: views.HealthView,
+    zoo.Card: zoo_views.CardView,
+    zoo.CardDetail: zoo_views.CardDetail,
+    zoo.Start: zoo_views.StartView,
+    zoo.Advice: zoo_views.AdviceView,
+    zoo.Ranked: zoo_views.RankedView,
+    zoo.Ranking: zoo_views.RankingView,
+    zoo.Matrix: zoo_views.MatrixView,
+    zoo.Cached: zoo_views.CachedView,
+    zoo.Cache: zoo_views.CacheView,
 }
 
 

@@ -28,6 +28,7 @@ from seedbed.faces.api.routes import (
     projects,
     service,
     users,
+    zoo,
 )
 from seedbed.flows.platform import Platform
 
@@ -44,6 +45,7 @@ _ROUTERS = (
     labelling.labelling,
     models.models,
     models.recipes,
+    zoo.zoo,
     users.users,
     users.session,
     users.set_up,

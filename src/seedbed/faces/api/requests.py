@@ -120,6 +120,11 @@ class TrainAsked(Asked):
         description="Parameters of the step train, whose defaults hold for the rest.",
         examples=[{"algorithm": "fixmatch", "steps": 400}],
     )
+    weights: Annotated[str, Field(max_length=200)] = Field(
+        "",
+        description="auto (the default): the best of the zoo for that network; a card's name; none: from scratch.",
+        examples=["auto"],
+    )
     seed: int = Field(0, ge=0)
     cls: JobClass = JobClass.TE
     resources: ResourcesAsked | None = Field(None, description="Several GPUs train with as many ranks.")

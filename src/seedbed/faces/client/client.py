@@ -11,6 +11,7 @@ from seedbed.faces.client.connection import Connection, part
 from seedbed.faces.client.labelling import Labelling
 from seedbed.faces.client.nouns import Bundles, Contexts, Data, Jobs, Models, Users, follow
 from seedbed.faces.client.projects import Projects
+from seedbed.faces.client.zoo import Zoo
 
 
 class Client:
@@ -35,6 +36,7 @@ class Client:
         self.labelling = Labelling(self._to)
         self.models = Models(self._to)
         self.users = Users(self._to)
+        self.zoo = Zoo(self._to)
 
     def __enter__(self) -> Self:
         return self

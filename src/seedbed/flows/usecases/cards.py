@@ -47,7 +47,7 @@ class Kept:
         """What a person wants to know of it."""
         own = {key: value for key, value in self.card.to_json().items() if key != "format"}
         more = {"bundle": self.bundle.uuid, "created": self.bundle.created, "project": self.bundle.project}
-        return {**own, **more, "kept": True, "on_disk": True}
+        return {**own, **more, "kept": True, "on_disk": True, "install": ""}
 
 
 class Cards:

@@ -311,7 +311,18 @@ class Zoo:
 
 
 def _facts_of(card: Card) -> dict[str, Any]:
-    return {**card.to_json(), "kept": False, "accuracy": None, "signature": ""}
+    """What a person wants to know of a card that comes with Seedbed, by the names that kept ones have."""
+    own = {**card.to_json(), "classes": [], "outputs": card.classes}
+    unknown: dict[str, Any] = {
+        "accuracy": None,
+        "signature": "",
+        "images": 0,
+        "lineage": {},
+        "bundle": "",
+        "project": "",
+        "created": 0.0,
+    }
+    return {**own, **unknown, "kept": False}
 
 
 def _read_first(before: Mapping[str, str], base: str) -> tuple[list[JobSpec], dict[str, str]]:

@@ -46,6 +46,7 @@ def train(asked: TrainAsked, here: Here, rules: Rules, by: Trainer) -> list[JobV
         test_share=asked.test_share,
         group=asked.group,
         labels_per_class=asked.labels_per_class,
+        weights=asked.weights,
         cls=asked.cls,
         resources=asked.resources.resources() if asked.resources else None,
         by=by,
