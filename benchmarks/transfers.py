@@ -71,8 +71,8 @@ class Scale:
     rate: float = 2e-4
     scratch_rate: float = 1e-3
     epochs: int = 40
-    scratch_epochs: int = 80
-    patience: int = 8  # epochs without a better one; more than the paper's 5, which is applied to the curve
+    scratch_epochs: int = 60
+    patience: int = 6  # epochs without a better one; more than the paper's 5, which is applied to the curve
     images: int = 10**6  # at most, of a set
 
 
@@ -214,14 +214,15 @@ def groups_of(scale: Scale) -> Iterator[list[dict[str, Any]]]:
         first = architecture == scale.architectures[0]
         for fold in range(scale.folds):
             for source in scale.sets:
-                starts = {source: (IMAGENET, SCRATCH) if first else (IMAGENET,)}
-                if first or source in scale.few_sets:
-                    starts |= {name: (source,) for name in (scale.sets if first else scale.few_sets) if name != source}
-                yield [
-                    {"architecture": architecture, "target": target, "fold": fold, "start": start, "size": scale.size}
-                    for target, names in starts.items()
-                    for start in names
-                ]
+                others = (scale.sets if first else scale.few_sets) if first or source in scale.few_sets else ()
+                starts = [(source, IMAGENET), *((target, source) for target in others if target != source)]
+                yield [_job(architecture, target, fold, start, scale) for target, start in starts]
+        for fold in range(scale.folds if first else 0):
+            yield from ([_job(architecture, target, fold, SCRATCH, scale)] for target in scale.sets)
+
+
+def _job(architecture: str, target: str, fold: int, start: str, scale: Scale) -> dict[str, Any]:
+    return {"architecture": architecture, "target": target, "fold": fold, "start": start, "size": scale.size}
 
 
 def run_group(jobs: Sequence[Mapping[str, Any]], scale: Scale, folder: Path, until: float) -> list[dict[str, Any]]:

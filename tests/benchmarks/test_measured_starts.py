@@ -40,7 +40,9 @@ def test_every_set_is_a_source_for_every_other_and_the_larger_networks_for_a_few
     )
     runs = [(job["target"], job["start"], job["fold"]) for jobs in first for job in jobs]
     assert len(runs) == len(set(runs)) == 3 * (8 + 8 + 56)
-    assert all(jobs[0]["start"] == IMAGENET for jobs in first + second)  # which makes the weights of the others
+    makes = [jobs for jobs in first + second if jobs[0]["start"] == IMAGENET]  # the weights of the others
+    assert all(job["start"] == jobs[0]["target"] for jobs in makes for job in jobs[1:])
+    assert all(job["start"] == SCRATCH for jobs in first + second if jobs not in makes for job in jobs)
     assert sum(len(jobs) for jobs in second) == 3 * (8 + 4 * 3)
 
 
