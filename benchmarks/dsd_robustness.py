@@ -132,9 +132,14 @@ def _pooled(name: str, scale: Scale) -> tuple[NDArray[np.uint8], NDArray[np.int6
 
 
 def _drawn(part: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64], tuple[str, ...]]:
-    pictures, labels, classes = draw_leaves(count, seed=21, size=56)
+    pictures, labels, classes = _leaves(count)
     chosen = labels // 3 == part
     return pictures[chosen], labels[chosen] - 3 * part, classes[3 * part : 3 * part + 3]
+
+
+@lru_cache(maxsize=1)
+def _leaves(count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64], tuple[str, ...]]:
+    return draw_leaves(count, seed=21, size=56)
 
 
 def fill(rows: Rows, scale: Scale, *, minutes: float) -> None:
