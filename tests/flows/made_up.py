@@ -16,7 +16,7 @@ from seedbed.assets.data.cache import CacheWriter, cache_name
 from seedbed.assets.data.records import ImageRecord, write_records
 from seedbed.assets.projects.labels import LabelEvent
 from seedbed.assets.projects.projects import Project
-from seedbed.assets.store.bundle import Bundle, Lineage
+from seedbed.assets.store.bundle import Bundle, Draft, DraftArray, Lineage
 from seedbed.base.ids import digest_of_bytes, new_id
 from seedbed.flows.kinds.data import FACTS, RECORDS, DataSet, Decoded
 from seedbed.flows.kinds.embeddings import Embeddings, Groups
@@ -92,6 +92,13 @@ def group(
     typical = (1 / (1 + np.arange(len(rows)))).astype(np.float32)
     made = Groups.write(folder / "groups", groups, typical, centres)
     _publish(platform, made, f"{name}.groups", project, "group", ("embeddings", embeddings.uuid))
+
+
+def again(platform: Platform, uuid: str, lineage: Lineage) -> Draft:
+    """A bundle with the same content as another, made of something else."""
+    bundle = platform.store.get(uuid)
+    arrays = {name: DraftArray(array.type, array.items) for name, array in bundle.arrays.items()}
+    return Draft(name="grown", kind=bundle.kind, arrays=arrays, lineage=lineage, project=bundle.project)
 
 
 def embeddings_of(count: int, classes: int, width: int, *, noise: float = 0.35) -> NDArray[np.float32]:

@@ -7,10 +7,10 @@ import numpy as np
 from PIL import Image
 
 from seedbed.assets.access.roles import SOLO
-from seedbed.assets.store.bundle import Draft, DraftArray, Lineage
+from seedbed.assets.store.bundle import Lineage
 from seedbed.flows.gallery import Galleries
 from seedbed.flows.platform import Platform
-from tests.flows.made_up import made_up
+from tests.flows.made_up import again, made_up
 
 
 def test_a_thumbnail_comes_from_the_smallest_cache_that_is_sharp_enough_else_from_the_image(
@@ -42,13 +42,7 @@ def test_what_is_made_of_a_later_version_is_not_taken_for_the_earlier_ones(platf
     later = platform.store.get(second.project.data)
     # the second data set was made from the first: its cache is two generations away, as embeddings would be
     lineage = Lineage("ingest", {}, (("data", first.project.data),))
-    grown = platform.store.publish(_again(platform, later.uuid, lineage))
+    grown = platform.store.publish(again(platform, later.uuid, lineage))
     galleries.forget(first.project.data)
     assert galleries.made(first.project.data) == made
     assert galleries.made(grown.uuid).embeddings == ()
-
-
-def _again(platform: Platform, uuid: str, lineage: Lineage) -> Draft:
-    bundle = platform.store.get(uuid)
-    arrays = {name: DraftArray(array.type, array.items) for name, array in bundle.arrays.items()}
-    return Draft(name="grown", kind=bundle.kind, arrays=arrays, lineage=lineage, project=bundle.project)

@@ -1,7 +1,9 @@
 """Images by their names: ids and files, quickly, and never the wrong one."""
 
 import json
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,12 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.assets.data.records import ImageRecord, read_records, write_records
 from seedbed.assets.projects.labels import LabelEvent
 from seedbed.assets.projects.projects import Projects as KeptProjects
-from seedbed.flows.gallery import Gallery
-from seedbed.flows.images import SEVERAL, Images, read_shapes
+from seedbed.assets.store.bundle import Lineage
+from seedbed.flows.gallery import Galleries, Gallery
+from seedbed.flows.images import SEVERAL, Images, Shapes, images_in, read_shapes
 from seedbed.flows.platform import Platform
 from seedbed.flows.standing import Standings
-from tests.flows.made_up import made_up
+from tests.flows.made_up import again, made_up
 
 
 def test_ids_and_sizes_are_those_of_the_records_whatever_the_files_are_called(tmp_path: Path) -> None:
@@ -36,6 +39,36 @@ def test_records_that_are_written_in_another_order_are_read_all_the_same(tmp_pat
     backwards = dict(reversed(record.to_json().items()))
     (tmp_path / "records.jsonl").write_text(json.dumps(backwards) + "\n")
     assert read_shapes(tmp_path / "records.jsonl").sides.tolist() == [[4, 3]]
+
+
+def test_many_who_ask_at_once_have_the_records_read_once(tmp_path: Path) -> None:
+    records = [ImageRecord(f"{number:064x}", f"{number}.jpg", "", width=3, height=2) for number in range(20_000)]
+    (tmp_path / "records.jsonl").write_bytes(write_records(records))
+    together = threading.Barrier(4)
+
+    def ask() -> Shapes:
+        together.wait()
+        return read_shapes(tmp_path / "records.jsonl")
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [asked.result() for asked in [pool.submit(ask) for _ in range(4)]]
+    assert all(one is found[0] for one in found) and len(found[0].ids) == 20_000
+
+
+def test_labels_are_read_without_the_long_manifest_of_the_images(platform: Platform, tmp_path: Path) -> None:
+    made = made_up(platform, tmp_path / "made-up", count=5, grouped=False)
+    platform.store.parts.manifests.path_of(made.project.data).unlink()
+    made.label(3)
+    assert platform.projects.changes("fields", by=SOLO).rows == [3]
+
+
+def test_a_cache_that_has_other_records_is_not_believed(platform: Platform, tmp_path: Path) -> None:
+    made = made_up(platform, tmp_path / "made-up", count=5, grouped=False)
+    other = made_up(platform, tmp_path / "other", name="other", count=7, grouped=False)
+    data = platform.store.publish(again(platform, made.project.data, Lineage("ingest")))
+    (cache,) = Galleries(platform.store).made(other.project.data).decoded
+    platform.store.publish(again(platform, cache, Lineage("decode", {}, (("data", data.uuid),))))
+    assert images_in(platform.store, data).ids == tuple(made.ids)
 
 
 def test_a_file_name_that_several_images_have_stands_for_none_of_them(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from seedbed.assets.access.roles import SOLO, Identity, Role
+from seedbed.assets.projects.classes import NewClass
 from seedbed.assets.projects.labels import LabelEvent, Mark
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.base.clock import ManualClock
@@ -223,6 +224,17 @@ def test_similar_images_doubts_and_gains_are_found(labelled: MadeUp) -> None:
     for gain in labelling.gains("labelled", by=SOLO):
         assert gain.label in labelled.classes and gain.labels > 0
         assert gain.sentence == f"About {gain.labels} more labels would help {gain.label}."
+
+
+def test_an_empty_class_for_everything_else_is_not_said_to_need_labels(
+    fields: MadeUp, platform: Platform, kept: KeptProjects
+) -> None:
+    kept.add_classes("fields", [NewClass("other", other=True), "blight"])
+    fields.label(*range(9))
+    helped = {gain.label for gain in platform.labelling.gains("fields", by=SOLO)}
+    assert "blight" in helped and "other" not in helped
+    fields.say(9, "other")
+    assert "other" in {gain.label for gain in platform.labelling.gains("fields", by=SOLO)}
 
 
 def test_slips_are_offered_until_somebody_looks_again_or_changes_them(fields: MadeUp, platform: Platform) -> None:

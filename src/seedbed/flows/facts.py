@@ -1,5 +1,6 @@
 """What is known of a data set in the store: its records and other facts, read without laying it out as a folder."""
 
+import contextlib
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -8,8 +9,8 @@ from typing import Any
 from seedbed.assets.data.records import ImageRecord, read_records
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
-from seedbed.base.errors import Damaged
-from seedbed.flows.kinds.data import FACTS, RECORDS, DataSet
+from seedbed.base.errors import Damaged, NotFound
+from seedbed.flows.kinds.data import FACTS, RECORDS, DataSet, Decoded
 
 
 def records_of(store: Store, data: Bundle) -> tuple[ImageRecord, ...]:
@@ -19,7 +20,7 @@ def records_of(store: Store, data: Bundle) -> tuple[ImageRecord, ...]:
 
 def records_file(store: Store, data: Bundle) -> Path:
     """The file of its records, which never changes."""
-    return _path(store, data, RECORDS)
+    return _records_path(store, data.uuid)
 
 
 def fact_of(store: Store, data: Bundle, name: str) -> Any:
@@ -32,6 +33,19 @@ def _path(store: Store, data: Bundle, name: str) -> Path:
 
 
 # files of the store never change, so what was read of one stays true; these caches are small and bounded
+
+
+@lru_cache(maxsize=64)
+def _records_path(store: Store, uuid: str) -> Path:
+    """By way of a decoded cache, where there is one: it has the same file, and a manifest that is short to read."""
+    graph = store.lineage(uuid, depth=1, direction="down")
+    for node in graph.nodes.values():
+        if node.kind == Decoded.kind and not node.gone:
+            with contextlib.suppress(NotFound, Damaged):  # it was removed a moment ago
+                path = _path_of(store, node.uuid, RECORDS)
+                if store.has_file(uuid, path.name):
+                    return path
+    return _path_of(store, uuid, RECORDS)
 
 
 @lru_cache(maxsize=64)  # the manifest of many images is long to read

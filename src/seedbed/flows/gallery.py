@@ -19,11 +19,12 @@ from PIL import Image
 
 from seedbed.assets.data.cache import DecodedCache
 from seedbed.assets.data.decode import Undecodable, decode
-from seedbed.assets.store.bundle import Bundle, FileLink
+from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Damaged, NotFound
+from seedbed.flows.facts import records_file
 from seedbed.flows.images import Images, Shapes, read_shapes
-from seedbed.flows.kinds.data import FACTS, RECORDS, Decoded
+from seedbed.flows.kinds.data import Decoded
 from seedbed.flows.kinds.embeddings import Embeddings, Groups
 
 _OPEN = 16  # galleries that are kept open
@@ -128,7 +129,6 @@ class Galleries:
 
     def _opened(self, data: Bundle, made: Made) -> Gallery:
         caches: dict[int, Path] = {}
-        records = None
         for uuid in made.decoded:
             try:
                 arrays = self._store.get(uuid).arrays
@@ -136,11 +136,7 @@ class Galleries:
                 continue
             (pixels,) = arrays["decoded"].files
             caches.setdefault(int(str(arrays["size"].items[0])), self._store.path_of(pixels.digest))
-            records = records or _records_in(self._store, arrays[FACTS].files)
-        records = records or _records_in(self._store, data.arrays[FACTS].files)
-        if records is None:
-            raise Damaged(f"'{data.name}' has no {RECORDS}.", hint="seedbed store verify")
-        return Gallery(records, tuple(sorted(caches.items())), self._store)
+        return Gallery(records_file(self._store, data), tuple(sorted(caches.items())), self._store)
 
 
 @lru_cache(maxsize=4096)
@@ -165,8 +161,3 @@ def _as_jpeg(picture: Image.Image, shape: tuple[int, int]) -> bytes:
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=85)
     return out.getvalue()
-
-
-def _records_in(store: Store, files: tuple[FileLink, ...]) -> Path | None:
-    digests = [link.digest for link in files if link.name == RECORDS]
-    return store.path_of(digests[0]) if digests else None

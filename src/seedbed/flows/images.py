@@ -1,6 +1,7 @@
 """The images of a data set by every name that a label may call them by: id, file, or what another tool made of it."""
 
 import re
+import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -20,8 +21,8 @@ _SHOWN = 5  # names of images in one sentence
 SEVERAL = -1  # what a name stands for that several images have
 _OPEN = 16  # data sets whose ids are kept
 _FEW = 4  # whose names of files are: they are needed only where labels call images by them
-_ID = re.compile(rb'^\{"id": "([0-9a-f]{64})", ', re.MULTILINE)
-_SIDES = re.compile(rb'"width": (\d+), "height": (\d+), ')  # in a text these quotes would have a backslash before them
+_ID = re.compile(rb'\n\{"id": "([0-9a-f]{64})", ')  # after a line's end: three times as fast as at a line's start
+_SIDES = re.compile(rb'"width": (\d+, "height": \d+), ')  # in a text these quotes would have a backslash before them
 _UPLOADED = re.compile(r"^[0-9a-f]{8}-")  # what Label Studio puts before the name of an upload
 
 
@@ -38,17 +39,26 @@ class Shapes:
         return {image: row for row, image in enumerate(self.ids)}
 
 
-@lru_cache(maxsize=_OPEN)  # files of the store never change
 def read_shapes(records: Path) -> Shapes:
     """Ids and sizes from a file of records: read as text, many times faster than as records."""
-    text = records.read_bytes()
+    with _reading:
+        return _shapes(records)
+
+
+_reading = threading.Lock()  # several questions come at once when a page opens: one reads, and the others wait for it
+
+
+@lru_cache(maxsize=_OPEN)  # files of the store never change
+def _shapes(records: Path) -> Shapes:
+    text = b"\n" + records.read_bytes()
     ids, sides = _ID.findall(text), _SIDES.findall(text)
-    if not len(ids) == len(sides) == text.count(b"\n"):  # written by somebody else, in another order
+    if not len(ids) == len(sides) == text.count(b"\n") - 1:  # written by somebody else, in another order
         read = read_records(records)
         shapes = np.array([(record.width, record.height) for record in read], dtype=np.int32)
         return Shapes(tuple(record.id for record in read), shapes.reshape(-1, 2))
+    numbers = b",".join(sides).replace(b'"height": ', b"").decode()
     named = tuple(b" ".join(ids).decode().split())
-    return Shapes(named, np.array(sides, dtype=bytes).astype(np.int32).reshape(-1, 2))
+    return Shapes(named, np.fromstring(numbers, dtype=np.int32, sep=",").reshape(-1, 2))
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,12 @@ def bundles_with(conn: Connection, digest: str) -> list[tuple[str, str]]:
     return [(row.uuid, row.name) for row in conn.execute(query)]
 
 
+def has_file(conn: Connection, uuid: str, digest: str) -> bool:
+    """Whether a bundle has a file of that digest, without its manifest being read."""
+    query = select(bundle_files.c.uuid).where(bundle_files.c.uuid == uuid, bundle_files.c.digest == digest)
+    return conn.execute(query).first() is not None
+
+
 def to_bundles(conn: Connection, manifests: Manifests, rows: Sequence[RowMapping]) -> list[Bundle]:
     """Bundles from rows of the table, in their order; their arrays are read when they are looked at."""
     uuids = [row["uuid"] for row in rows]

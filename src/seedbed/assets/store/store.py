@@ -17,7 +17,7 @@ from seedbed.assets.store.lineage import Direction, Graph, lineage_of
 from seedbed.assets.store.parts import Parts
 from seedbed.assets.store.publish import After, Guard, Publication
 from seedbed.assets.store.remote import flush_deletions
-from seedbed.assets.store.rows import tag_rows, to_bundles
+from seedbed.assets.store.rows import has_file, tag_rows, to_bundles
 from seedbed.assets.store.search import Query, search
 from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
@@ -149,6 +149,11 @@ class Store:
     def path_of(self, digest: str) -> Path:
         """Where the bytes of a digest lie; only to be read."""
         return self.parts.content.path_of(digest)
+
+    def has_file(self, uuid: str, digest: str) -> bool:
+        """Whether a bundle has a file of that digest; quick, however many files it has."""
+        with self.database.read() as conn:
+            return has_file(conn, uuid, digest)
 
     def checked_path_of(self, digest: str) -> Path:
         """The same for what leaves the store: every byte is read and compared first; raises Damaged."""

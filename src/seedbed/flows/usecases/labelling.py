@@ -261,13 +261,22 @@ class Labelling:
         return answer["rows"], answer["similarities"]
 
     def gains(self, ref: str, *, by: Identity) -> list[Gain]:
-        """Which classes more labels would help, the most first; nothing before there is anything to go by."""
+        """Which classes more labels would help, the most first; nothing before there is anything to go by.
+
+        A class for everything else that has no label yet is left out: there may be nothing that belongs there.
+        """
         opened = self._opened(ref, Role.LABELLER, by)
         if _why_not(opened):
             return []
         answer = self._asking.slow(opened.project, question("gains", opened.alike, opened.standing, seed=0))
+        unused = {
+            one.name
+            for one, count in zip(opened.standing.classes, opened.standing.counts, strict=True)
+            if one.other and not count
+        }
         gains = [Gain(opened.names[one["class"]], one["labels"], one["points"]) for one in answer["gains"]]
-        return sorted((gain for gain in gains if gain.labels > 0 and gain.points > 0), key=lambda gain: -gain.points)
+        wanted = (gain for gain in gains if gain.labels > 0 and gain.points > 0 and gain.label not in unused)
+        return sorted(wanted, key=lambda gain: -gain.points)
 
     def mistakes(self, ref: str, *, by: Identity) -> list[Doubt]:
         """Labels that are probably wrong, the surest first."""
