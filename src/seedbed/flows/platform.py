@@ -41,6 +41,7 @@ from seedbed.flows.usecases.notices import Notices, channels
 from seedbed.flows.usecases.outcomes import Outcomes
 from seedbed.flows.usecases.presence import Presence
 from seedbed.flows.usecases.projects import Projects
+from seedbed.flows.usecases.similarities import Similarities
 from seedbed.flows.usecases.starts import Starts
 from seedbed.flows.usecases.trainings import Trainings
 from seedbed.flows.usecases.uploads import Uploads
@@ -122,6 +123,7 @@ class Platform:
             self.weight_cache,
             self.audit,
         )
+        self.similarities = Similarities(self.store, self.bundles, self.jobs, self._starts)
         self.trainings = Trainings(self.jobs, self.models, self.projects, self.queue, self.store, self.clock)
         self.outcomes = Outcomes(self.projects, self.store)
         self._groupings = Groupings(

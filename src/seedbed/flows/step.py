@@ -5,8 +5,9 @@
         '''How good a model is on images that it has not seen.'''
 
 The signature is the declaration: arguments annotated with kinds are inputs (`Labels | None = None` may be left out,
-`Model | Weights` takes either), `params` is a `Params` model, `run` the RunContext. It returns one kind, which is then
-the output named like the kind's own name, or a TypedDict of kinds, whose names are the outputs' names.
+`Model | Weights` takes either; `**signatures: Signature` takes any number, under any names), `params` is a `Params`
+model, `run` the RunContext. It returns one kind, which is then the output named like the kind's own name, or a
+TypedDict of kinds, whose names are the outputs' names.
 """
 
 import inspect
@@ -69,6 +70,7 @@ class Step:
     seed_matters: bool = False
     outside: Callable[[Any], Mapping[str, str]] | None = None
     paths: Callable[[Any], Sequence[str]] | None = None
+    more: Slot | None = None  # what further inputs are, under any names
 
     @property
     def module(self) -> str:
@@ -90,6 +92,10 @@ class Step:
             raise InvalidInput(f"The parameters of step '{self.name}' cannot be used.", problems=problems)
         return self.params.model_validate(dict(given))
 
+    def slot(self, name: str) -> Slot | None:
+        """What an input of this name takes; None: there is no such input."""
+        return self.inputs.get(name, self.more)
+
     def params_problems(self, given: Mapping[str, Any]) -> list[str]:
         """What is wrong with parameters, a sentence each."""
         try:
@@ -103,7 +109,7 @@ class Step:
         problems = [
             f"'{name}' is not an input of step '{self.name}'. {near_matches(name, list(self.inputs))}"
             for name in given
-            if name not in self.inputs
+            if self.slot(name) is None
         ]
         problems += [
             f"input '{slot.name}' of step '{self.name}' is missing; it takes a bundle of kind {slot.allowed}."
@@ -113,7 +119,7 @@ class Step:
         return problems + [
             f"input '{name}' of step '{self.name}' was given a bundle of kind '{kind}'; it takes {slot.allowed}."
             for name, kind in given.items()
-            if kind is not None and (slot := self.inputs.get(name)) and not slot.takes(kind)
+            if kind is not None and (slot := self.slot(name)) and not slot.takes(kind)
         ]
 
 
@@ -140,11 +146,12 @@ def step(
     def declare(body: Body) -> Step:
         hints = typing.get_type_hints(body)
         result = hints.pop("return", None)
+        inputs, more = _inputs_of(name, body, hints)
         return Step(
             name=name,
             body=body,
             params=_params_of(name, hints),
-            inputs=_inputs_of(name, body, hints),
+            inputs=inputs,
             outputs=_outputs_of(name, result),
             methods=methods,
             resources=resources or Resources(),
@@ -154,6 +161,7 @@ def step(
             seed_matters=seed_matters,
             outside=outside,
             paths=paths,
+            more=more,
         )
 
     return declare
@@ -168,8 +176,8 @@ def _params_of(step_name: str, hints: Mapping[str, Any]) -> type[Params]:
     return params
 
 
-def _inputs_of(step_name: str, body: Body, hints: Mapping[str, Any]) -> dict[str, Slot]:
-    slots = {}
+def _inputs_of(step_name: str, body: Body, hints: Mapping[str, Any]) -> tuple[dict[str, Slot], Slot | None]:
+    slots, more = {}, None
     for name, parameter in inspect.signature(body).parameters.items():
         if name in ("params", "run"):
             continue
@@ -178,8 +186,11 @@ def _inputs_of(step_name: str, body: Body, hints: Mapping[str, Any]) -> dict[str
         optional = type(None) in members and parameter.default is None
         if not kinds or len(kinds) + optional != len(members):
             raise TypeError(f"step '{step_name}': '{name}' is annotated {hints.get(name)}; it must be a kind")
-        slots[name] = Slot(name, kinds, optional=optional)
-    return slots
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            more = Slot(name, kinds, optional=True)
+        else:
+            slots[name] = Slot(name, kinds, optional=optional)
+    return slots, more
 
 
 def _outputs_of(step_name: str, result: Any) -> dict[str, type[Kind]]:

@@ -89,7 +89,9 @@ def _open(step: Step, name: str, place: Path) -> Kind:
     kind = Kind.kind_in(place)
     if problems := [problem for problem in step.inputs_problems({name: kind}) if f"'{name}'" in problem]:
         raise Failed(problems[0])
-    return next(allowed for allowed in step.inputs[name].kinds if allowed.kind == kind).open(place)
+    slot = step.slot(name)
+    assert slot is not None  # else there was a problem
+    return next(allowed for allowed in slot.kinds if allowed.kind == kind).open(place)
 
 
 def _check_outputs(step: Step, outputs: Mapping[str, Any]) -> None:

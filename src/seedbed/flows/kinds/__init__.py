@@ -24,6 +24,7 @@ KINDS: Registry[type[Kind]] = Registry(
         "shortlist": "seedbed.flows.kinds.zoo:Shortlist",
         "ranking": "seedbed.flows.kinds.zoo:Ranking",
         "start": "seedbed.flows.kinds.zoo:Start",
+        "similarity": "seedbed.flows.kinds.zoo:Similarity",
         "outcome": "seedbed.flows.kinds.zoo:Outcome",
         "report": "seedbed.flows.kinds.models:Report",
         "predictions": "seedbed.flows.kinds.models:Predictions",

@@ -11,7 +11,7 @@ from seedbed.assets.zoo.records import CARD_FILE, WEIGHTS_FILE
 from seedbed.flows.kinds.kind import Kind, put
 
 SIGNATURE_FILE = "signature.safetensors"
-RANKING_FILE, OUTCOME_FILE = "ranking.json", "outcome.json"
+RANKING_FILE, OUTCOME_FILE, SIMILARITY_FILE = "ranking.json", "outcome.json", "similarity.json"
 
 
 class Signature(Kind):
@@ -116,6 +116,25 @@ class Ranking(Kind):
     def facts(self) -> dict[str, Any]:
         """Everything in it."""
         facts: dict[str, Any] = json.loads(self.file("ranking", RANKING_FILE).read_text(encoding="utf-8"))
+        return facts
+
+
+class Similarity(Kind):
+    """How far apart several data sets are: every pair of them."""
+
+    kind = "similarity"
+    about = "how far apart several data sets are"
+    derived = True
+
+    @classmethod
+    def write(cls, folder: Path, facts: Mapping[str, Any]) -> Self:
+        """Into a fresh folder."""
+        put(folder / "similarity" / SIMILARITY_FILE, json.dumps(facts, ensure_ascii=False, allow_nan=False) + "\n")
+        return cls(folder, {"names": tuple(str(name) for name in facts["names"]), "space": (str(facts["space"]),)})
+
+    def facts(self) -> dict[str, Any]:
+        """Everything in it."""
+        facts: dict[str, Any] = json.loads(self.file("similarity", SIMILARITY_FILE).read_text(encoding="utf-8"))
         return facts
 
 

@@ -19,6 +19,7 @@ STEPS: Registry[Step] = Registry(
         "sample-labels": "seedbed.flows.steps.sample_labels:sample_labels",
         "signature": "seedbed.flows.steps.signature:make_signature",
         "rank-weights": "seedbed.flows.steps.rank_weights:rank_weights",
+        "compare-data": "seedbed.flows.steps.compare_data:compare_data",
         "import-weights": "seedbed.flows.steps.import_weights:import_weights",
         "train": "seedbed.flows.steps.train:train_model",
         "evaluate": "seedbed.flows.steps.evaluate:evaluate_model",

@@ -18,6 +18,7 @@ METHODS: Registry[Any] = Registry(
         "signature-of": "seedbed.methods.similarity.signature:signature_of",
         "signature": "seedbed.methods.similarity.signature:Signature",
         "pixel-features": "seedbed.methods.similarity.features:pixel_features",
+        "distance-matrix": "seedbed.methods.similarity.dsd:distance_matrix",
         "rank-starts": "seedbed.methods.similarity.starts:rank_starts",
         "outcomes-of": "seedbed.methods.similarity.starts:outcomes_of",
         "source": "seedbed.methods.similarity.starts:Source",

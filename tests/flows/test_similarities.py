@@ -1,0 +1,92 @@
+"""Data sets beside each other: a step over as many signatures as there are, and what people may ask."""
+
+from pathlib import Path
+
+import pytest
+
+from seedbed.assets.access.roles import SOLO, Identity, Role
+from seedbed.assets.data.synthetic import write_leaves
+from seedbed.base.errors import Forbidden, InvalidInput, NotFound
+from seedbed.flows.kinds.zoo import Similarity
+from seedbed.flows.platform import Platform
+from seedbed.flows.steps import STEPS
+from seedbed.runtime.jobs.states import State
+from tests.flows.zoo_parts import do, signature
+
+
+def test_a_table_has_every_pair_and_each_row_its_farthest_at_one(tmp_path: Path) -> None:
+    kinds = {"a": ("fields", 0), "b": ("fields", 1), "c": ("screens", 2)}
+    signatures = {name: signature(tmp_path / name, kind, seed=seed, name=name) for name, (kind, seed) in kinds.items()}
+    facts = do("compare-data", tmp_path, **dict(reversed(signatures.items()))).facts()
+    assert facts["names"] == ["a", "b", "c"] and facts["space"] == "pixels-28" and facts["images"] == [24] * 3
+    distances = facts["distances"]
+    assert [distances[i][i] for i in range(3)] == [0, 0, 0]
+    assert distances[0][1] == distances[1][0] < distances[0][2], "two years of fields are nearer than a screen"
+    assert [max(row) for row in facts["shares"]] == [1, 1, 1]
+    assert facts["shares"][0][1] == pytest.approx(distances[0][1] / distances[0][2], rel=1e-4)
+
+
+def test_one_signature_is_nothing_to_compare(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="takes two"):
+        do("compare-data", tmp_path, only=signature(tmp_path / "only", "fields"))
+
+
+def test_a_step_may_take_any_number_of_inputs_of_a_kind() -> None:
+    step = STEPS.get("compare-data")
+    assert not step.inputs and step.more and step.more.takes("signature")
+    assert step.inputs_problems({"set000": "signature", "whatever": "signature"}) == []
+    (problem,) = step.inputs_problems({"set000": "labels"})
+    assert "'labels'; it takes 'signature'" in problem
+    assert STEPS.get("signature").inputs_problems({"decoded": "decoded", "more": "labels"}), "others take no more"
+
+
+def classed(folder: Path, seed: int) -> Path:
+    """Leaves in class folders."""
+    write_leaves(folder, 3, seed=seed, size=32, by_class=True)
+    return folder
+
+
+@pytest.fixture
+def sets(platform: Platform, tmp_path: Path, leaves: Path) -> dict[str, str]:
+    """Two data sets with classes, one without."""
+    folders = {"one": classed(tmp_path / "one", 1), "two": classed(tmp_path / "two", 2), "bare": leaves}
+    jobs = {name: platform.data.add(folder, name=name, size=32, by=SOLO) for name, folder in folders.items()}
+    done = platform.run_until_done([job.id for job in jobs.values()])
+    assert {job.state for job in done} == {State.DONE}
+    return {name: job.outputs["data"] for name, job in zip(jobs, done, strict=True)}
+
+
+@pytest.mark.slow
+def test_data_sets_are_compared_once_and_what_is_missing_is_made_first(
+    platform: Platform, sets: dict[str, str]
+) -> None:
+    asked = platform.similarities
+    with pytest.raises(NotFound, match="No data sets have been compared"):
+        asked.show(by=SOLO)
+    known = {one.data.name: one for one in asked.known(by=SOLO)}
+    assert "without classes" in known["bare"].why_not
+    assert not known["one"].signature and not known["one"].why_not
+    jobs = asked.compare(["two", "one"], by=SOLO)
+    assert [job.step for job in jobs] == ["signature", "signature", "compare-data"]
+    done = platform.run_until_done([job.id for job in jobs])
+    assert {job.state for job in done} == {State.DONE}, [job.reason for job in done]
+    found = asked.show(by=SOLO)
+    assert found["names"] == ["one", "two"] and found["data"] == [sets["one"], sets["two"]]
+    assert found["distances"][0][1] > 0 and found["images"] == [18, 18]
+    again = asked.compare(["one", "two"], by=SOLO)
+    assert [job.step for job in again] == ["compare-data"], "their signatures are known now"
+    (answered,) = platform.run_until_done([job.id for job in again])
+    assert answered.outputs == done[-1].outputs
+    assert platform.store.get(found["bundle"]).kind == Similarity.kind
+
+
+def test_what_cannot_be_compared_is_refused_all_at_once(platform: Platform, sets: dict[str, str]) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        platform.similarities.compare(["bare"], by=SOLO)
+    assert len(refused.value.problems) == 2
+    with pytest.raises(InvalidInput, match="not a table"):
+        platform.similarities.show("one", by=SOLO)
+    with pytest.raises(NotFound):
+        platform.similarities.compare(["one", "nowhere"], by=SOLO)
+    with pytest.raises(Forbidden):
+        platform.similarities.compare(["one", "two"], by=Identity("v", "viewer", Role.VIEWER))
