@@ -22,6 +22,7 @@ are those of the machine where they are typed, and go over as uploads.
 | images in, and more of them later | `seedbed data add FOLDER`, then `seedbed data add MORE --to NAME` |
 | a model from the labels of a project | `seedbed train --project NAME` |
 | plants, plots or days never both learnt and tested | `seedbed train DATA --group COLUMN` |
+| the best weights to start from, and why | `seedbed zoo rank DATA` |
 | what a model says of images, as a table | `seedbed predict MODEL FOLDER --out said.csv` |
 | a model, predictions or anything else as files | `seedbed store get NAME FOLDER` |
 | labels from another tool, and out again | `seedbed labels import PROJECT FILE`, `seedbed labels export PROJECT FILE` |

@@ -32,7 +32,7 @@ NAMED = (
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in NAMED}
 OPTIONS |= {"start": "--backbone", "learning_rate": "--lr", "labelled_batch": "--batch"}
 MEANING = {
-    "weights": "where the network starts; `none`: from scratch",
+    "weights": "`pretrained`: from the weights that `--weights` chooses ([the zoo](zoo.md)); `none`: from scratch",
     "algorithm": "how it learns from the images without labels",
     "steps": "how long it trains at most",
     "labelled_batch": "labelled images of a step",

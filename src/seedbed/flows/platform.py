@@ -121,6 +121,7 @@ class Platform:
             self._cards,
             self._starts,
             self.weight_cache,
+            roots,
             self.audit,
         )
         self.similarities = Similarities(self.store, self.bundles, self.jobs, self._starts)

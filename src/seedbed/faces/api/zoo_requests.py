@@ -35,7 +35,11 @@ class RankAsked(Asked):
     """A data set to compare with those behind the weights for a network."""
 
     data: Ref = Field("", description="Empty: the project's.", examples=["leaves"])
-    labels: Ref = Field("", description="A labels bundle; empty: the project's, or the classes the images came with.")
+    labels: Text = Field(
+        "",
+        description="A labels bundle or a CSV of the server; empty: the project's, or what the images came with.",
+    )
+    labels_upload: Ref = Field("", description="Or the id of an upload: one CSV with the columns file and class.")
     project: Ref = ""
     network: Network = Field(TrainSettings().start, description="A card, a short name or a name of timm.")
     size: int = Field(TrainSettings().size, ge=8, le=1024, description="Side of the images in pixels.")

@@ -77,6 +77,7 @@ _AT_A_SERVER: dict[str, Callable[["Client"], list[str]]] = {
 
 STEPS = built_in("seedbed.flows.steps", "STEPS")
 RECIPES = built_in("seedbed.flows.recipes", "RECIPES")
+CARDS = built_in("seedbed.assets.zoo.catalogue", "CARDS")
 KINDS = built_in("seedbed.flows.kinds", "KINDS")
 LISTS = built_in("seedbed.flows.listing", "_LISTS")
 PROJECTS, CONTEXTS, JOBS = kept("projects"), kept("contexts"), kept("jobs")

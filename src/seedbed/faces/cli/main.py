@@ -9,7 +9,19 @@ import typer
 
 import seedbed
 from seedbed.base.errors import SeedbedError
-from seedbed.faces.cli.commands import context, data, jobs, labels, members, models, projects, service, store, users
+from seedbed.faces.cli.commands import (
+    context,
+    data,
+    jobs,
+    labels,
+    members,
+    models,
+    projects,
+    service,
+    store,
+    users,
+    zoo,
+)
 
 app = typer.Typer(
     name="seedbed",
@@ -28,6 +40,7 @@ app.add_typer(context.app, name="context")
 projects.app.add_typer(members.app)
 app.add_typer(projects.app, name="projects")
 app.add_typer(labels.app, name="labels")
+app.add_typer(zoo.app, name="zoo")
 app.add_typer(users.app, name="users")
 
 

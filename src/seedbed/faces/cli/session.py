@@ -89,7 +89,7 @@ def session() -> Iterator[Session]:
 
 
 def _raise_for(jobs: "Sequence[Job]") -> None:
-    bad = [job for job in jobs if job["state"] != "done"]
+    bad = [job for job in jobs if job["state"] != "done" and not _spared(job, jobs)]
     if bad:
         one = next((job for job in bad if job["state"] == "failed"), bad[0])
         name, how = one["name"] or one["step"], "was cancelled" if one["state"] == "cancelled" else "failed"
@@ -97,3 +97,17 @@ def _raise_for(jobs: "Sequence[Job]") -> None:
             f"The job {name} ({one['id']}) {how}: {one['reason'] or 'its log may say why'}",
             hint=f"Look at what it printed: seedbed jobs logs {one['id']}",
         )
+
+
+def _spared(job: "Job", jobs: "Sequence[Job]") -> bool:
+    """Whether every job that a bad one was for did without it, or was itself such a one."""
+    for_whom = [
+        (other, name)
+        for other in jobs
+        for name, reference in other["spec"]["inputs"].items()
+        if reference.startswith(f"job:{job['id']}/")
+    ]
+    return bool(for_whom) and all(
+        name in other["spec"].get("spare", ()) or (other["state"] != "done" and _spared(other, jobs))
+        for other, name in for_whom
+    )

@@ -148,7 +148,7 @@ class Zoo(Noun):
         return cast(results.Deletion, self._to.delete(f"/zoo/cards/{part(name)}"))
 
     def rank(self, data: str = "", **fields: Any) -> list[results.Job]:
-        """Rank the weights for a data set; the fields are labels, project, network and size."""
+        """Rank the weights for a data set; the fields are labels, labels_upload, project, network and size."""
         return cast(list[results.Job], self._to.post("/zoo/rankings", {"data": data, **fields}))
 
     def ranking(self, ref: str) -> Ranking:

@@ -11,15 +11,13 @@ from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.data.decode import Undecodable, decode
 from seedbed.assets.projects.classes import Kind
 from seedbed.assets.projects.projects import Project
-from seedbed.assets.store.bundle import Bundle, Draft, Lineage
+from seedbed.assets.store.bundle import Bundle, Draft
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.files import expanded
-from seedbed.base.ids import new_id
 from seedbed.base.registry import Registry
 from seedbed.base.resources import Resources
 from seedbed.flows.kinds.data import DataSet, Decoded
-from seedbed.flows.kinds.labels import Labels, read_labels
 from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE, Download, Model
 from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
@@ -28,6 +26,7 @@ from seedbed.flows.recipes.recipe import Recipe, RecipeParams, in_a_name
 from seedbed.flows.starting import TRAIN, Beginning, begun
 from seedbed.flows.training import defaults, refuse_gaps, with_a_gpu, with_habits, with_ranks, with_values
 from seedbed.flows.usecases.bundles import Bundles
+from seedbed.flows.usecases.given_labels import draft_of_table, is_table
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.pages import may_see
 from seedbed.flows.usecases.projects import Projects
@@ -225,8 +224,10 @@ class Models:
         """The recipe's jobs; labels that come from a file are added to the drafts, with their files in the folder."""
         known = {}
         for slot, given in recipe.labels(checked).items():
-            if given.endswith(".csv"):
-                drafts.append(self._labels(given, folder / slot, f"{checked.name or recipe.name}.{slot}", place, by))
+            if is_table(given):
+                name = f"{checked.name or recipe.name}.{slot}"
+                made = draft_of_table(given, folder / slot, name=name, project=place, roots=self._roots, by=by)
+                drafts.append(made)
                 known[slot] = drafts[-1].uuid
             else:
                 coming = given in {draft.uuid for draft in drafts}
@@ -237,14 +238,6 @@ class Models:
             checked = checked.model_copy(update={"name": checked.name or in_a_name(data.name)})
             known |= self._decoded(data, size, by)
         return list(recipe.jobs(checked, known))
-
-    def _labels(self, given: str, folder: Path, name: str, place: str, by: Identity) -> Draft:
-        path = expanded(given)
-        self._roots.check([path], by)
-        draft = Labels.write(folder, read_labels(path)).draft(
-            name=name, project=place, lineage=Lineage(step="import-labels")
-        )
-        return replace(draft, uuid=new_id())
 
     def _decoded(self, data: Bundle, size: int, by: Identity) -> dict[str, str]:
         if data.kind != DataSet.kind:

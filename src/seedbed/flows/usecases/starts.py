@@ -58,7 +58,7 @@ class Starts:
 
         With nothing to choose from nothing changes: no job is added to the training.
         """
-        asked = weights or (AUTO if params.get("weights", USUAL) == USUAL else SCRATCH)
+        asked = SCRATCH if weights in ("", AUTO) and params.get("weights") == SCRATCH else weights or AUTO
         estimates = self._estimates(params)
         if asked == SCRATCH:
             return Beginning({**params, "weights": SCRATCH}, estimates=estimates)

@@ -24,8 +24,10 @@ from seedbed.flows.facts import data_behind
 from seedbed.flows.kinds.data import DataSet, Decoded
 from seedbed.flows.kinds.models import Model, Report
 from seedbed.flows.kinds.zoo import Ranking
+from seedbed.flows.outside import Roots
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.cards import Cards, Kept
+from seedbed.flows.usecases.given_labels import draft_of_table, is_table
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.pages import visible_projects
 from seedbed.flows.usecases.projects import Projects
@@ -49,6 +51,7 @@ class Zoo:
         kept: Cards,
         starts: Starts,
         cache: WeightCache,
+        roots: Roots,
         audit: Audit,
     ) -> None:
         self._store = store
@@ -58,6 +61,7 @@ class Zoo:
         self._cards = kept
         self._starts = starts
         self._cache = cache
+        self._roots = roots
         self._audit = audit
 
     # --- cards ----------------------------------------------------------------------------------------------------
@@ -160,7 +164,8 @@ class Zoo:
     ) -> list[Job]:
         """Compare a data set with those behind the weights for a network; no jobs: there is nothing to choose from.
 
-        Labels are those that are named, those of the project, or the classes that the images came with.
+        Labels are those that are named (a bundle or a CSV file), those of the project, or the classes that the images
+        came with.
         """
         place = self._projects.get(project, by=by) if project else None
         by.require(Role.TRAINER, place.id if place else "")
@@ -174,7 +179,11 @@ class Zoo:
             if place and not data and not labels:
                 given = self._projects.draft_labels(place.id, Path(folder), by=by)
                 drafts += [given] if isinstance(given, Draft) else []
-            before = self._images_of(data or (place.data if place else ""), labels, by)
+            if is_table(labels):
+                name = f"{in_a_name(Path(labels).stem)}.labels"
+                given = draft_of_table(labels, Path(folder) / "l", name=name, project=where, roots=self._roots, by=by)
+                drafts.append(given)
+            before = self._images_of(data or (place.data if place else ""), "" if given else labels, by)
             if given is not None:
                 before["labels"] = given.uuid
             specs = self._comparing(before, listed, {"network": network, "size": size}, where)

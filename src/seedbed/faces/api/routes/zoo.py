@@ -8,7 +8,7 @@ from fastapi import Path
 from seedbed.base.errors import InvalidInput
 from seedbed.base.settings import Settings
 from seedbed.faces.api.access import Here, Operator, Rules, Trainer, Viewer
-from seedbed.faces.api.paths import existing_path, files_of_upload
+from seedbed.faces.api.paths import drop_upload, existing_path, files_of_upload, labels_path
 from seedbed.faces.api.routing import router
 from seedbed.faces.api.views import DeletionView, JobView
 from seedbed.faces.api.zoo_requests import ImportAsked, RankAsked
@@ -47,9 +47,13 @@ def remove(name: CardName, here: Here, by: Trainer) -> DeletionView:
 
 
 @zoo.post("/rankings", status_code=202)
-def rank(asked: RankAsked, here: Here, by: Trainer) -> list[JobView]:
+def rank(asked: RankAsked, here: Here, rules: Rules, by: Trainer) -> list[JobView]:
     """Compare a data set with those behind the weights for a network; no jobs: there is nothing to choose from."""
-    return [JobView.of(job) for job in here.zoo.rank(**asked.model_dump(), by=by)]
+    labels = labels_path(rules, asked.labels, asked.labels_upload)
+    how = asked.model_dump(exclude={"labels", "labels_upload"})
+    made = here.zoo.rank(**how, labels=labels, by=by)
+    drop_upload(rules, asked.labels_upload)  # the labels are a bundle by now
+    return [JobView.of(job) for job in made]
 
 
 @zoo.get("/rankings/{ref}")

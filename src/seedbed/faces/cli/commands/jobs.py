@@ -98,11 +98,12 @@ def show(job: JobId, as_json: Json = False) -> None:
     with session() as here:
         found = here.client.jobs.get(job)
         attempts = here.client.jobs.attempts(found["id"])
+        start = {"start": here.client.zoo.start_of(found["id"])} if found["step"] == "train" else {}
     if as_json:
-        show_json({**found, "attempts": attempts})
+        show_json({**found, **start, "attempts": attempts})
         return
     times = {name: when(float(found[name])) for name in ("submitted", "started", "ended")}
-    show_record({**found, **times, "spec": {name: value for name, value in found["spec"].items() if value}})
+    show_record({**found, **start, **times, "spec": {name: value for name, value in found["spec"].items() if value}})
     rows = [
         (one["fence"], one["node"], one["outcome"], lasted(one["started"], one["ended"]), one["reason"])
         for one in attempts
@@ -188,13 +189,17 @@ def finish(here: Session, jobs: "Sequence[Job]", *, detach: bool, as_json: bool)
     """Follow jobs to their end unless told not to, and say what they made; the jobs as they are then."""
 
     ended = jobs if detach else here.run(jobs, quiet=as_json)
+    starts = {job["id"]: here.client.zoo.start_of(job["id"]) for job in ended if job["step"] == "train"}
     if as_json:
-        show_json(ended[0] if len(ended) == 1 else ended)
+        told = [{**job, "start": starts[job["id"]]} if job["id"] in starts else job for job in ended]
+        show_json(told[0] if len(told) == 1 else told)
         return ended
     for job in ended:
         made = [f"{name} {uuid}" for name, uuid in job["outputs"].items()]
         details = ", ".join([job["state"], *_measured(here, job), *made])
         say(f"{job['name'] or job['step']} ({job['id']}): {details}")
+    for start in starts.values():
+        say(f"It {'starts' if detach else 'started'} from {start['card'] or 'weights to be chosen'}: {start['reason']}")
     return ended
 
 

@@ -1,17 +1,17 @@
 """`seedbed train`: every setting of a training, with the defaults that the method has."""
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import parse_size
+from seedbed.faces.cli.commands.given import labels_of
 from seedbed.faces.cli.commands.jobs import finish
 from seedbed.faces.cli.commands.results import say_how_to_get
-from seedbed.faces.cli.completion import DATA_SETS, PROJECTS
+from seedbed.faces.cli.completion import CARDS, DATA_SETS, PROJECTS
 from seedbed.faces.cli.options import Detach, Json, values
-from seedbed.faces.cli.session import Session, session
+from seedbed.faces.cli.session import session
 from seedbed.flows.written import read_values, settings_from
 from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
 
@@ -49,8 +49,12 @@ def train(
         str | None, _setting("start", "The network and its weights; see: seedbed list backbones; or any timm name.")
     ] = None,
     weights: Annotated[
-        Literal["pretrained", "none"] | None, _setting("weights", "Where training starts; none: from scratch.")
-    ] = None,
+        str,
+        typer.Option(
+            help="auto: the best weights of the zoo for that network; a card's name; none: from scratch.",
+            autocompletion=CARDS,
+        ),
+    ] = "auto",
     size: Annotated[int | None, _setting("size", "Side of the images in pixels.")] = None,
     steps: Annotated[int | None, _setting("steps", "How long to train, unless --epochs is given.")] = None,
     epochs: Annotated[
@@ -99,7 +103,6 @@ def train(
     named = {
         "algorithm": algorithm,
         "start": backbone,
-        "weights": weights,
         "size": size,
         "steps": steps,
         "epochs": epochs,
@@ -115,20 +118,10 @@ def train(
     params = settings_from(values(set_, "--set"), {name: value for name, value in named.items() if value is not None})
     with session() as here:
         asked: dict[str, Any] = {"project": project, "seed": seed, "cls": cls.lower(), "group": group}
-        asked |= {"test_share": test_share, "labels_per_class": labels_per_class}
-        asked |= _labels(here, labels, project)
+        asked |= {"test_share": test_share, "labels_per_class": labels_per_class, "weights": weights}
+        asked |= labels_of(here, labels, project)
         if gpus or memory:
             asked["resources"] = {"cpus": 0, "memory": parse_size(memory) if memory else 0, "gpus": gpus}
         jobs = here.client.models.train(data or data_option, params=params, **asked)
         ended = finish(here, jobs, detach=detach, as_json=as_json)
         say_how_to_get(ended, quiet=as_json or detach)
-
-
-def _labels(here: Session, labels: str, project: str) -> dict[str, str]:
-    """A CSV of this machine goes over as an upload, also within one process; anything else is a bundle."""
-    if not labels.lower().endswith(".csv"):
-        return {"labels": labels}
-    path = Path(labels).expanduser()
-    if not path.is_file():
-        raise NotFound(f"There is no file {path}.", hint="--labels takes a CSV file or the name of a labels bundle.")
-    return {"labels_upload": here.client.data.upload(path, project=project)["upload"]}
