@@ -55,6 +55,8 @@ PAIRS = {
     zoo.Ranked: zoo_views.RankedView,
     zoo.Ranking: zoo_views.RankingView,
     zoo.Matrix: zoo_views.MatrixView,
+    zoo.Similarity: zoo_views.SimilarityView,
+    zoo.Comparable: zoo_views.ComparableView,
     zoo.Cached: zoo_views.CachedView,
     zoo.Cache: zoo_views.CacheView,
 }

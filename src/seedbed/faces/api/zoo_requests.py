@@ -43,3 +43,9 @@ class RankAsked(Asked):
     project: Ref = ""
     network: Network = Field(TrainSettings().start, description="A card, a short name or a name of timm.")
     size: int = Field(TrainSettings().size, ge=8, le=1024, description="Side of the images in pixels.")
+
+
+class CompareAsked(Asked):
+    """Data sets to lay beside each other."""
+
+    data: list[Ref] = Field(max_length=1000, description="Two or more data sets.", examples=[["leaves", "wheat 2025"]])

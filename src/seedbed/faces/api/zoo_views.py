@@ -1,11 +1,12 @@
 """What the API answers with about the zoo. `faces/client/zoo.py` mirrors them."""
 
-from typing import Any
+from typing import Any, Self
 
 from pydantic import Field
 
 from seedbed.faces.api.examples import DIGEST, OTHER, UUID
 from seedbed.faces.api.views import InProject, Time, View
+from seedbed.flows.usecases.similarities import Comparable
 
 
 class CardView(View):
@@ -118,6 +119,35 @@ class MatrixView(View):
     ratios: list[list[float | None]] = Field(
         description="Distance over that to the baseline; null: not measured.", examples=[[[0.6]]]
     )
+
+
+class SimilarityView(View):
+    """How far apart several data sets are, every pair of them."""
+
+    bundle: str = Field(examples=[UUID])
+    created: Time
+    names: list[str] = Field(examples=[["leaves", "wheat 2025"]])
+    data: list[str] = Field(description="uuid of each data set; empty: it is gone.", examples=[[UUID, OTHER]])
+    images: list[int] = Field(description="Labelled images of each.", examples=[[240, 1200]])
+    space: str = Field(description="What of them was compared.", examples=["efficientnet_lite0.imagenet@96"])
+    distances: list[list[float]] = Field(examples=[[[0.0, 12.4], [12.4, 0.0]]])
+    shares: list[list[float]] = Field(
+        description="Each row over its largest distance: 1 is the farthest.", examples=[[[0.0, 1.0], [1.0, 0.0]]]
+    )
+
+
+class ComparableView(View):
+    """A data set, and whether it can be compared with others."""
+
+    data: str = Field(examples=[UUID])
+    name: str = Field(examples=["leaves"])
+    signature: str = Field(description="uuid of what it is compared by; empty: made when needed.", examples=[OTHER])
+    why_not: str = Field(description="Why it cannot be compared; empty: it can.", examples=[""])
+
+    @classmethod
+    def of_one(cls, one: Comparable) -> Self:
+        """Of what the use case gives."""
+        return cls(data=one.data.uuid, name=one.data.name, signature=one.signature, why_not=one.why_not)
 
 
 class CachedView(View):

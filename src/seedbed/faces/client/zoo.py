@@ -101,6 +101,28 @@ class Matrix(TypedDict):
     ratios: list[list[float | None]]
 
 
+class Similarity(TypedDict):
+    """How far apart several data sets are."""
+
+    bundle: str
+    created: float
+    names: list[str]
+    data: list[str]
+    images: list[int]
+    space: str
+    distances: list[list[float]]
+    shares: list[list[float]]
+
+
+class Comparable(TypedDict):
+    """A data set, and whether it can be compared with others."""
+
+    data: str
+    name: str
+    signature: str
+    why_not: str
+
+
 class Cached(TypedDict):
     """One set of weights in memory, or that was there."""
 
@@ -158,6 +180,18 @@ class Zoo(Noun):
     def matrix(self) -> Matrix:
         """How far data sets are from those behind the weights."""
         return cast(Matrix, self._to.get("/zoo/matrix"))
+
+    def compare(self, data: Sequence[str]) -> list[results.Job]:
+        """Measure the distance of every pair of some data sets."""
+        return cast(list[results.Job], self._to.post("/zoo/similarity", {"data": list(data)}))
+
+    def similarity(self, ref: str = "") -> Similarity:
+        """How far apart data sets are: the newest table, or that of a bundle."""
+        return cast(Similarity, self._to.get("/zoo/similarity", ref=ref))
+
+    def comparable(self) -> Sequence[Comparable]:
+        """Which data sets can be compared."""
+        return cast(Sequence[Comparable], self._to.get("/zoo/similarity/data"))
 
     def start_of(self, job: str) -> Start:
         """What a training starts or started from, and why."""

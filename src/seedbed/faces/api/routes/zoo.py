@@ -3,7 +3,7 @@
 from pathlib import Path as FilePath
 from typing import Annotated
 
-from fastapi import Path
+from fastapi import Path, Query
 
 from seedbed.base.errors import InvalidInput
 from seedbed.base.settings import Settings
@@ -11,8 +11,17 @@ from seedbed.faces.api.access import Here, Operator, Rules, Trainer, Viewer
 from seedbed.faces.api.paths import drop_upload, existing_path, files_of_upload, labels_path
 from seedbed.faces.api.routing import router
 from seedbed.faces.api.views import DeletionView, JobView
-from seedbed.faces.api.zoo_requests import ImportAsked, RankAsked
-from seedbed.faces.api.zoo_views import CacheView, CardDetail, CardView, MatrixView, RankingView, StartView
+from seedbed.faces.api.zoo_requests import CompareAsked, ImportAsked, RankAsked
+from seedbed.faces.api.zoo_views import (
+    CacheView,
+    CardDetail,
+    CardView,
+    ComparableView,
+    MatrixView,
+    RankingView,
+    SimilarityView,
+    StartView,
+)
 
 zoo = router("zoo")
 CardName = Annotated[str, Path(description="A card's name.", max_length=200)]
@@ -66,6 +75,24 @@ def ranking(ref: RankingRef, here: Here, by: Viewer) -> RankingView:
 def matrix(here: Here, by: Viewer) -> MatrixView:
     """How far data sets are from those behind the weights, as a table."""
     return MatrixView.of(here.zoo.matrix(by=by))
+
+
+@zoo.get("/similarity")
+def similarity(here: Here, by: Viewer, ref: Annotated[str, Query(max_length=500)] = "") -> SimilarityView:
+    """How far apart data sets are: the newest table, or one by the uuid or name of its bundle."""
+    return SimilarityView.of(here.similarities.show(ref, by=by))
+
+
+@zoo.post("/similarity", status_code=202)
+def compare(asked: CompareAsked, here: Here, by: Trainer) -> list[JobView]:
+    """Measure the distance of every pair of some data sets; signatures that are missing are made first."""
+    return [JobView.of(job) for job in here.similarities.compare(asked.data, by=by)]
+
+
+@zoo.get("/similarity/data")
+def comparable(here: Here, by: Viewer) -> list[ComparableView]:
+    """Which data sets can be compared."""
+    return [ComparableView.of_one(one) for one in here.similarities.known(by=by)]
 
 
 @zoo.get("/starts/{job_id}")

@@ -131,6 +131,30 @@ def rank(
 
 
 @app.command()
+def compare(
+    data: Annotated[list[str], typer.Argument(help="Two data sets or more.", autocompletion=DATA_SETS)],
+    detach: Detach = False,
+    as_json: Json = False,
+) -> None:
+    """How far apart data sets are, every pair of them; signatures that are missing are made first."""
+
+    with session() as here:
+        jobs = here.client.zoo.compare(data)
+        if detach:
+            finish(here, jobs, detach=True, as_json=as_json)
+            return
+        ended = here.run(jobs, quiet=as_json)
+        found = here.client.zoo.similarity(ended[-1]["outputs"]["similarity"])
+    if as_json:
+        show_json(found)
+        return
+    rows = [
+        (name, *(f"{value:.3g}" for value in row)) for name, row in zip(found["names"], found["distances"], strict=True)
+    ]
+    show_table(("", *found["names"]), rows, empty="Nothing was compared.")
+
+
+@app.command()
 def cache(
     empty: Annotated[bool, typer.Option("--empty", help="Let go what is in memory.")] = False, as_json: Json = False
 ) -> None:
