@@ -72,7 +72,7 @@ def ranked(behind: dict[str, Signature], tmp_path: Path) -> Ranked:
 def test_a_signature_says_what_it_was_made_of(tmp_path: Path, space: str) -> None:
     made = do("signature", tmp_path, {"space": space}, decoded=decoded(tmp_path / "d", "fields", name="wheat"))
     assert made.values["data"] == ("wheat",) and made.values["classes"] == ("even", "odd") and made.images == 24
-    assert made.values["space"][0] == ("pixels-28" if space == "pixels" else "efficientnet_lite0.imagenet@96")
+    assert made.values["space"][0] == ("pixels-28" if space == "pixels" else "efficientnet_lite0.imagenet@96 of 32 px")
 
 
 def test_a_signature_is_of_the_labels_that_are_given(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from typing import Any, TypedDict
 import numpy as np
 from pydantic import Field
 
-from seedbed.base.errors import SeedbedError
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
 from seedbed.flows.kinds.data import Decoded
@@ -86,15 +85,14 @@ def _read(path: Path) -> Any:
 
 def _sources(shortlist: Shortlist) -> tuple[list[Any], dict[str, Path], dict[str, str]]:
     """What can be compared, the folder of each, and of what cannot the reason."""
-    sources, folders, left_out = [], {}, {}
+    sources, folders, left_out = list[Any](), dict[str, Path](), dict[str, str]()
     for folder in shortlist.cards():
         card = METHODS.get("card-of")(folder)
         folders[card.name] = folder
-        try:
-            sources.append(METHODS.get("source")(card, _read(folder / SIGNATURE_FILE)))
-        except (SeedbedError, OSError) as error:
-            told = error.in_a_line() if isinstance(error, SeedbedError) else "Its data set has no signature."
-            left_out[card.name] = told
+        if (folder / SIGNATURE_FILE).is_file():
+            sources.append(METHODS.get("source")(card, folder / SIGNATURE_FILE))
+        else:
+            left_out[card.name] = "Its data set has no signature."
     return sources, folders, left_out
 
 

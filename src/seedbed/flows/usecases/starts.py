@@ -27,6 +27,7 @@ from seedbed.runtime.jobs.spec import JobSpec, output_of_job
 from seedbed.runtime.jobs.states import State
 
 AUTO, SCRATCH, USUAL = "auto", "none", "pretrained"
+_CONTENT = "content"  # the tag of a shortlist that says what is in it
 _MOST_OUTCOMES = 1000  # the newest ones
 _DEFAULTS = TrainSettings()
 
@@ -71,7 +72,7 @@ class Starts:
     def shortlist(self, network: str, size: int, project: str) -> tuple[str, Draft | None]:
         """The bundle of all weights that fit a network, and its draft where it is new; '': there are none."""
         kept = [each for each in self._cards.kept(sorted({"", project})) if each.fits(network, size)]
-        return self._listed(kept, project) if kept else ("", None)
+        return self._listed(f"{in_a_name(network)}.shortlist", kept, project) if kept else ("", None)
 
     def reference(self, project: str) -> tuple[str, tuple[JobSpec, ...]]:
         """The signature of the data set that stands for ImageNet, or how it will be made; '': there is none."""
@@ -147,7 +148,7 @@ class Starts:
         each = seconds_a_step(self._queue, params)
         return {"seconds": round(each * int(params.get("steps", _DEFAULTS.steps)), 1)} if each else {}
 
-    def _listed(self, kept: Sequence[Kept], project: str) -> tuple[str, Draft | None]:
+    def _listed(self, name: str, kept: Sequence[Kept], project: str) -> tuple[str, Draft | None]:
         """A bundle that shares the bytes of the cards, their signatures and the outcomes; made once for each zoo."""
         links: list[FileLink] = []
         inputs: list[tuple[str, str]] = []
@@ -170,13 +171,14 @@ class Starts:
             "cards": DraftArray(ArrayType.FILE, tuple(links)),
             "outcomes": DraftArray(ArrayType.FILE, tuple(outcomes)),
         }
-        key = digest_of(["shortlist", project, [[link.name, link.digest] for link in (*links, *outcomes)], inputs])
-        if before := self._store.by_key(key):
-            return before.uuid, None
+        content = digest_of([[link.name, link.digest] for link in (*links, *outcomes)] + [list(one) for one in inputs])
+        before = self._store.find(name, kind=Shortlist.kind, project=project, tags={_CONTENT: content}, limit=1)
+        if before:
+            return before[0].uuid, None
         lineage = Lineage("shortlist", inputs=tuple(inputs))
-        uuid = new_id()
+        uuid, tags = new_id(), {_CONTENT: content}
         return uuid, Draft(
-            "zoo.shortlist", Shortlist.kind, arrays, key, lineage=lineage, derived=True, project=project, uuid=uuid
+            name, Shortlist.kind, arrays, tags=tags, lineage=lineage, derived=True, project=project, uuid=uuid
         )
 
     # --- afterwards -----------------------------------------------------------------------------------------------

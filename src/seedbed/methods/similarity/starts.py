@@ -5,6 +5,7 @@ Nothing here fails because of one of the weights: what cannot be compared is lef
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from seedbed.methods.similarity.dsd import Nearness, dataset_distance, rank
 from seedbed.methods.similarity.evidence import Evidence, Outcome, differences, epoch_ratio
 from seedbed.methods.similarity.predictor import Advice, Expectation, Predictor, advise
 from seedbed.methods.similarity.scores import transfer_scores
-from seedbed.methods.similarity.signature import Signature
+from seedbed.methods.similarity.signature import Signature, glimpse
 
 _FURTHEST = 100.0  # of a ratio: the target may be the baseline's very data set, at a distance of 0
 _LOOKED_AT = 256  # labelled images that scores are computed on
@@ -25,10 +26,10 @@ _LOOKED_AT = 256  # labelled images that scores are computed on
 
 @dataclass(frozen=True)
 class Source:
-    """Weights that a training could start from, and the signature of the data set behind them."""
+    """Weights that a training could start from, and where the signature of the data set behind them lies."""
 
     card: Card
-    signature: Signature
+    signature: Path  # the file of it: most are only glimpsed at
     images: int = 0
 
 
@@ -103,15 +104,19 @@ def rank_starts(
 ) -> Starts:
     """Rank weights for a target against those of the baseline, whose data set has the signature `reference`.
 
-    Distances are to every source (sketches decide which ones are measured in full); the features of the `scored`
-    nearest are looked at as well. Without a reference no distance says whether the baseline is as good, so nothing but
-    measured outcomes can speak for another start.
+    Sketches decide which `exact_for` sources are measured in full, and the others are left out; the features of the
+    `scored` nearest are looked at as well. Without a reference no distance says whether the baseline is as good, so
+    nothing but measured outcomes can speak for another start.
     """
     known, time = dict(left_out or {}), time or Time()
     name = baseline if isinstance(baseline, str) else baseline.name
-    near = _nearness(target.signature, sources, reference, exact_for, known)
-    on_progress(1, scored + 2)
+    if reference is not None and reference.space != target.signature.space:
+        known[reference.name], reference = _other_space(reference.space, target.signature.space), None
     by_name = {source.card.name: source for source in sources}
+    nearest = _nearest(target.signature, sources, exact_for, known)
+    near = _nearness(target.signature, nearest, reference)
+    counts = {one.name: one.count for one in nearest}
+    on_progress(1, scored + 2)
     scores = _scores(target, [by_name[one.name].card for one in near[:scored]], baseline, known, on_progress)
     predictor = Predictor.fit(outcomes)
     ranked = []
@@ -122,7 +127,7 @@ def rank_starts(
             source=one.name,
             ratio=one.ratio if reference else 1.0,
             scores=scores.get(one.name, {}),
-            source_images=source.images or source.signature.count,
+            source_images=source.images or counts[one.name],
             target_images=target.signature.count,
             trained_on=source.card.trained_on,
         )
@@ -156,24 +161,35 @@ def outcomes_of(runs: Sequence[Mapping[str, Any]]) -> list[Outcome]:
     return found
 
 
-def _nearness(
-    target: Signature, sources: Sequence[Source], reference: Signature | None, exact_for: int, left_out: dict[str, str]
-) -> list[Nearness]:
-    """Nearest first; of a source that cannot be compared only the reason stays."""
-    usable = []
+def _nearest(target: Signature, sources: Sequence[Source], most: int, left_out: dict[str, str]) -> list[Signature]:
+    """The signatures of the nearest sources by their sketches, under their cards' names; of others only the reason."""
+    rough: dict[str, tuple[float, Path]] = {}
     for source in sources:
-        if source.signature.space != target.space:
-            left_out[source.card.name] = (
-                f"Its data set was looked at in another way ({source.signature.space}, not {target.space})."
-            )
+        try:
+            space, sketch = glimpse(source.signature)
+        except (SeedbedError, OSError):
+            left_out[source.card.name] = "The signature of its data set cannot be read."
+            continue
+        if space != target.space:
+            left_out[source.card.name] = _other_space(space, target.space)
         else:
-            usable.append(replace(source.signature, name=source.card.name))
-    if not usable:
+            rough[source.card.name] = (target.sketch.distance(sketch), source.signature)
+    order = sorted(rough, key=lambda name: (rough[name][0], name))
+    left_out |= dict.fromkeys(order[most:], "By a first look it is further away than those that were measured.")
+    return [replace(Signature.load(rough[name][1]), name=name) for name in order[:most]]
+
+
+def _other_space(theirs: str, ours: str) -> str:
+    return f"Its data set was looked at in another way ({theirs}, not {ours})."
+
+
+def _nearness(target: Signature, nearest: Sequence[Signature], reference: Signature | None) -> list[Nearness]:
+    """Nearest first."""
+    if not nearest:
         return []
     if reference is not None:
-        found = rank(target, usable, reference, exact_for=exact_for)
+        found = rank(target, nearest, reference, exact_for=len(nearest))
         return [replace(one, ratio=min(one.ratio, _FURTHEST)) for one in found]
-    nearest = sorted(usable, key=lambda one: target.sketch.distance(one.sketch))[:exact_for]
     distances = {one.name: dataset_distance(target, one) for one in nearest}
     largest = max(distances.values()) or 1.0
     plain = [Nearness(name, distance, 1.0, distance / largest) for name, distance in distances.items()]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The zoo: pretrained weights, and which of them to start from.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="A card (seedbed zoo list).", autocompletion=CARDS)]
 _ENDINGS = (".safetensors", ".pt", ".pth", ".bin")
+_NAMED = 5  # cards that were left out
 _NOTHING = "There are no other weights for this network: a training starts from {}. Bring some in: seedbed zoo import"
 
 
@@ -209,8 +210,11 @@ def _show_ranking(ranking: "Ranking") -> None:
         [_row(one) for one in ranking["ranked"]],
         empty="None of the weights could be compared.",
     )
-    for name, why in ranking["left_out"].items():
+    left_out = list(ranking["left_out"].items())
+    for name, why in left_out[:_NAMED]:
         note(f"Left out: {name}. {why}")
+    if len(left_out) > _NAMED:
+        note(f"Left out as well: {len(left_out) - _NAMED} more (--json has them).")
     learnt = ranking["learnt_from"]
     note(f"The epochs are expected from {learnt['outcomes']} measured starts on {learnt['targets']} data sets.")
     advice = ranking["advice"]

@@ -1,0 +1,100 @@
+"""Ranking starts: a first look at many, a full one at the nearest, and outcomes paired from finished trainings."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from seedbed.assets.zoo.card import Card, Preprocessing
+from seedbed.base.errors import Damaged
+from seedbed.methods.similarity.signature import Signature, glimpse, signature_of
+from seedbed.methods.similarity.starts import Source, Starts, Target, Time, outcomes_of, rank_starts
+
+SPACE = "numbers"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def signature(name: str, centre: float, *, seed: int = 0, space: str = SPACE) -> Signature:
+    draws = np.random.default_rng(seed)
+    labels = np.arange(20) % 2
+    rows = draws.normal(size=(20, 12)) + centre + 3 * labels[:, None]
+    return signature_of(rows, labels, ("a", "b"), name=name, space=space)
+
+
+def source(folder: Path, name: str, centre: float, **more: object) -> Source:
+    made = signature(f"data behind {name}", centre, seed=len(name), **more)  # type: ignore[arg-type]
+    made.save(folder / f"{name}.safetensors")
+    card = Card(name, "test_resnet", "", f"data behind {name}", 2, 1, 1, Preprocessing(), lambda: None, lambda _: {})
+    return Source(card, folder / f"{name}.safetensors", images=20)
+
+
+def ranked(sources: list[Source], reference: Signature | None, **more: object) -> Starts:
+    pixels = np.zeros((20, 8, 8, 3), dtype=np.uint8)
+    target = Target(signature("new", 0.0, seed=99), pixels, np.arange(20) % 2, 8)
+    return rank_starts(target, sources, "usual", reference, scored=0, **more)  # type: ignore[arg-type]
+
+
+def test_a_glimpse_is_the_sketch_of_the_whole(tmp_path: Path) -> None:
+    made = source(tmp_path, "one", 1.0)
+    space, sketch = glimpse(made.signature)
+    whole = Signature.load(made.signature)
+    assert space == SPACE and all(np.array_equal(vars(sketch)[part], vars(whole.sketch)[part]) for part in vars(sketch))
+    (tmp_path / "bad").write_bytes(b"12345678")
+    with pytest.raises(Damaged, match="no signature"):
+        glimpse(tmp_path / "bad")
+
+
+def test_of_many_the_nearest_are_measured_and_the_others_left_out(tmp_path: Path) -> None:
+    sources = [source(tmp_path, f"far {number}", 5.0 + number) for number in range(40)] + [
+        source(tmp_path, "twin", 0.1)
+    ]
+    found = ranked(sources, signature("usual data", 3.0), exact_for=5)
+    assert [one.name for one in found.ranked][:1] == ["twin"] and len(found.ranked) == 5
+    assert len(found.left_out) == 36 and all("first look" in why for why in found.left_out.values())
+    assert all(one.exact for one in found.ranked) and found.ranked[0].ratio < 1 < found.ranked[-1].ratio
+
+
+def test_one_broken_signature_does_not_end_a_ranking(tmp_path: Path) -> None:
+    good, other, broken = (source(tmp_path, name, 0.1) for name in ("good", "other", "broken"))
+    broken.signature.write_bytes(b"broken")
+    signature("x", 0.0, space="elsewhere").save(other.signature)
+    found = ranked([good, other, broken], signature("usual data", 3.0, space="elsewhere"))
+    assert [one.name for one in found.ranked] == ["good"] and found.ranked[0].ratio is None
+    assert "another way (elsewhere, not numbers)" in found.left_out["other"]
+    assert "cannot be read" in found.left_out["broken"] and "another way" in found.left_out["usual data"]
+    assert found.advice.start == "usual"
+
+
+def test_a_target_that_is_the_baselines_own_data_has_a_ratio_all_the_same(tmp_path: Path) -> None:
+    found = ranked([source(tmp_path, "far", 9.0)], signature("new", 0.0, seed=99))
+    assert found.ranked[0].ratio == 100.0 and found.advice.start == "usual"
+
+
+def test_an_estimated_end_is_reading_and_training() -> None:
+    time = Time(training=60.0, loading={"near": 5.0}, in_memory=frozenset({"cached"}))
+    assert time.end("near", 0.5) == 35.0 and time.end("cached", 0.5) == 30.0
+
+
+def test_outcomes_are_runs_against_those_from_the_baseline_alone() -> None:
+    def run(start: str, curve: list[float], target: str = "t", alike: str = "x") -> dict[str, object]:
+        evidence = {"target": target, "source": start, "ratio": 0.5}
+        return {"target": target, "start": start, "baseline": "usual", "alike": alike, "architecture": "net",
+                "curve": curve, "evidence": evidence if start != "usual" else None}  # fmt: skip
+
+    slow, quick = [0.5, 0.6, 0.7, 0.8], [0.6, 0.8]
+    (outcome,) = outcomes_of([
+        run("usual", slow), run("near", quick),
+        run("near", quick, alike="other settings"), run("near", quick, target="other"), run("near", []),
+    ])  # fmt: skip
+    assert outcome.epoch_ratio == pytest.approx(2 / 4) and outcome.gain_points == pytest.approx(0.0)
+    assert outcome.evidence.source == "near" and outcome.architecture == "net"
+    assert outcomes_of([run("near", quick)]) == []
