@@ -5,8 +5,8 @@ Reading a hundred thousand labels takes seconds, so it is done once; after that 
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,13 @@ class Standing:
         """How many images each class has."""
         found = np.bincount(self.rows[self.rows >= 0], minlength=len(self.classes))
         return [int(count) for count in found]
+
+    def told(self, labels: Mapping[int, str]) -> "Standing":
+        """The same where some rows have other labels, by the names of their classes; '': none."""
+        rows = self.rows.copy()
+        places = {one.name: place for place, one in enumerate(self.classes)}
+        rows[list(labels)] = [places.get(label, UNLABELLED) for label in labels.values()]
+        return replace(self, rows=rows)
 
     def place_of(self, name: str) -> int | None:
         """The place of a class; None: there is no such class."""

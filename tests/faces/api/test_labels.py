@@ -125,6 +125,20 @@ def test_disagreements_name_the_people(me: httpx.Client, ref: str, platform: Pla
     assert found == [{"image": event.image, "index": 1, "said": {event.by: "rust", "bob": "well"}}]
 
 
+def test_the_quality_of_labels_is_told_in_words_and_numbers(me: httpx.Client, ref: str, platform: Platform) -> None:
+    labels = [{"id": f"{ref}-{row}", "index": row, "label": "rust"} for row in range(3)]
+    post(me, ref, *labels)
+    events = platform.projects.changes(ref, by=SOLO).changes.events
+    names = ("rust", "rust", "well")
+    said = [LabelEvent(f"{ref}-bob-{one.id}", one.image, name, "") for one, name in zip(events, names, strict=True)]
+    platform.projects.add_labels(ref, said, by=BOB)
+    found = me.get(f"{API}/{ref}/quality").json()
+    (pair,) = found["pairs"]
+    assert pair["sentence"].endswith("agree on 2 of 3 images that both labelled.")
+    assert (pair["images"], pair["agreed"], found["images"], found["checks"]) == (3, 2, 3, [])
+    assert me.patch(f"{API}/{ref}", json={"settings": {"honeypots": 0.1}}).json()["settings"]["honeypots"] == 0.1
+
+
 def test_files_of_labels_go_out_and_come_in(me: httpx.Client, ref: str, settings: Settings) -> None:
     post(me, ref, {"id": f"{ref}-1", "index": 0, "label": "rust"}, {"id": f"{ref}-2", "index": 1, "label": "well"})
     table = me.get(f"{API}/{ref}/labels/export")

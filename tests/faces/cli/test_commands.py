@@ -194,8 +194,13 @@ def test_labels_go_out_as_a_file_and_their_history_is_told(asked: Asked, seedbed
     assert [one["label"] for one in asked("labels", "history", "outgoing", "a.jpg")] == ["rust", "new"]
     assert [one["image"] for one in asked("labels", "history", "outgoing", "--limit", "2")] == ["b.jpg", "a.jpg"]
     assert "new" in seedbed("labels", "history", "outgoing", "a.jpg").stdout
-    assert asked("labels", "disagreements", "outgoing") == []
+    assert asked("labels", "disagreements", "outgoing") == {"agreement": [], "disagreements": []}
     assert "Nobody disagrees" in seedbed("labels", "disagreements", "outgoing").stdout
+    assert asked("labels", "import", "outgoing", str(tmp_path / "labels.csv"), "--golden")["count"] == 1
+    assert asked("projects", "set", "outgoing", "--honeypots", "0.1")["settings"]["honeypots"] == 0.1
+    found = asked("labels", "quality", "outgoing")
+    assert (found["golden"], found["pairs"], found["checks"]) == (1, [], [])
+    assert "labelled by two people" in seedbed("labels", "quality", "outgoing").stdout
 
 
 def test_accounts_are_made_and_changed(asked: Asked, seedbed: Seedbed) -> None:

@@ -191,7 +191,7 @@ def test_labels_are_followed_exported_and_brought_in(client: Client, tmp_path: P
     folders = client.projects.import_labels("feed", upload=client.data.upload(tmp_path / "set")["upload"])
     assert (folders["format"], folders["count"]) == ("folders", 1)
     assert client.projects.merge_class("feed", "rust", "well") == 3
-    assert client.projects.disagreements("feed") == []
+    assert client.projects.disagreements("feed") == [] == client.projects.quality("feed")["pairs"]
 
 
 def test_names_with_odd_letters_find_their_way_through_the_address(client: Client) -> None:

@@ -30,11 +30,15 @@ _says_of_a_class = _events.c.source == literal_column(f"'{_CLASS_CHANGED}'")
 
 
 class Source(StrEnum):
-    """Where a label comes from: somebody said so, it came with the data, or the hidden truth of a demo."""
+    """Where a label comes from: somebody said so, it came with the data, or the hidden truth of a demo.
+
+    A golden label is one that somebody who knows is sure of: others are asked the same, to see how well they do.
+    """
 
     PERSON = "person"
     IMPORT = "import"
     ORACLE = "oracle"
+    GOLDEN = "golden"
 
 
 class Mark(StrEnum):
@@ -155,13 +159,24 @@ def tally(connection: Connection, project: str, same: Same = str) -> dict[str, i
 
 def opinions(connection: Connection, project: str, same: Same = str) -> dict[str, dict[str, Label]]:
     """What each person last said of each image, for those who look for disagreement."""
+    return _each(_read(connection, project, _newest(project, _events.c.image, _events.c.by)), same)
+
+
+def on_golden(connection: Connection, project: str, same: Same = str) -> dict[str, dict[str, Label]]:
+    """The same of those images alone that have, or had, a golden label."""
+    marked = select(_events.c.image).where(_events.c.project == project, _events.c.source == Source.GOLDEN)
+    said = select(_events).where(_events.c.project == project, _said_of_images, _events.c.image.in_(marked))
+    return _each(_read(connection, project, said.order_by(_events.c.number)), same)
+
+
+def _each(labels: Iterable[Label], same: Same) -> dict[str, dict[str, Label]]:
     newest: dict[str, dict[str, Label]] = {}
-    for label in _read(connection, project, _newest(project, _events.c.image, _events.c.by)):
+    for label in labels:
         said = newest.setdefault(same(label.image), {})
         if label.by not in said or said[label.by].number < label.number:
             said[label.by] = label
-    labels = ((image, {by: one for by, one in said.items() if one.label}) for image, said in newest.items())
-    return {image: said for image, said in labels if said}
+    given = ((image, {by: one for by, one in said.items() if one.label}) for image, said in newest.items())
+    return {image: said for image, said in given if said}
 
 
 def history(connection: Connection, project: str, image: str, after: int, limit: int) -> list[Label]:

@@ -212,24 +212,27 @@ class Projects:
         given: Iterable[LabelEvent],
         *,
         new_classes: Sequence[str | NewClass] = (),
+        also: Sequence[LabelEvent] = (),
         same: Same = str,
     ) -> int:
         """Keep label events, all or none; they are on disk when this returns. How many were not there before.
 
         `new_classes` are made first, those that are not there yet; where a label is refused, they are not made either.
-        `same` gives the name that an image goes by, for events that are sent again under another of its names.
+        `also` are kept after the events, and not counted. `same` gives the name that an image goes by, for
+        events that are sent again under another of its names.
         """
         sent = [*given]
         with self._database.write() as connection:
             project = _lock(connection, reference)
             self._add_missing(connection, project, _new(new_classes))
             names = [one.name for one in kept_classes.read_classes(connection, project.id)]
-            fresh = label_events.append(connection, project.id, sent, names, self._clock.now(), same)
+            fresh = label_events.append(connection, project.id, [*sent, *also], names, self._clock.now(), same)
             if fresh:
                 last = label_events.last_number(connection, project.id)
                 people = sorted({event.by for event in fresh})
                 self._changed(connection, project, "label.added", {"count": len(fresh), "by": people, "last": last})
-            return len(fresh)
+            beside = {event.id for event in also}
+            return sum(event.id not in beside for event in fresh)
 
     def labels(self, reference: str, same: Same = str) -> Mapping[str, Label]:
         """What counts for each image that has a label: the newest event of all, in today's names of the classes.
@@ -243,6 +246,11 @@ class Projects:
         """What each person last said of each image: where they differ, somebody should look again."""
         with self._database.read() as connection:
             return label_events.opinions(connection, _find(connection, reference).id, same)
+
+    def on_golden(self, reference: str, same: Same = str) -> Mapping[str, Mapping[str, Label]]:
+        """The same of those images that somebody has marked a golden label of."""
+        with self._database.read() as connection:
+            return label_events.on_golden(connection, _find(connection, reference).id, same)
 
     def history(self, reference: str, image: str = "", *, after: int = 0, limit: int = _MOST_EVENTS) -> Sequence[Label]:
         """Everything that was said of one image, or of all, the oldest first; after a number, to follow along."""

@@ -10,6 +10,7 @@ from seedbed.base.registry import near_matches
 from seedbed.base.text import problems_of_text
 
 _MOST = 100_000
+_MOST_HONEYPOTS = 0.5  # of the images shown: people are here to label, not to be tested
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class ProjectSettings:
     grouping: bool = True  # alike images are grouped by themselves
     train_by_itself: bool = False  # once every class has its number, and again after as many more
     chooser: str = "auto"  # which images are worth a label next
+    honeypots: float = 0.0  # share of the images shown whose golden label is known: how well does everybody do?
 
     @classmethod
     def from_json(cls, text: str) -> "ProjectSettings":
@@ -40,7 +42,7 @@ class ProjectSettings:
         default = asdict(ProjectSettings())
         problems = [*also]
         problems += [f"There is no setting '{name}'. {near_matches(name, default)}" for name in {*changes} - {*default}]
-        wanted = {name: default.get(name) if value is None else value for name, value in changes.items()}
+        wanted = {name: _given(default.get(name), value) for name, value in changes.items()}
         problems += [
             f"'{name}' is {value!r}; it should be {_KINDS[type(default[name])]}."
             for name, value in wanted.items()
@@ -54,11 +56,19 @@ class ProjectSettings:
         return made
 
 
-_KINDS = {int: "a whole number", bool: "true or false", str: "a text"}
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+
+
+def _given(default: Any, value: Any) -> Any:
+    if value is None:
+        return default
+    return float(value) if type(default) is float and type(value) is int else value
 
 
 def _problems_of(settings: ProjectSettings) -> list[str]:
     problems = problems_of_text("'chooser'", settings.chooser, longest=100)
     if not 1 <= settings.goal <= _MOST:
         problems.append(f"'goal' is {settings.goal}; it is from 1 to {_MOST:,}.")
+    if not 0 <= settings.honeypots <= _MOST_HONEYPOTS:
+        problems.append(f"'honeypots' is {settings.honeypots}; it is a share from 0 to {_MOST_HONEYPOTS}.")
     return problems

@@ -15,7 +15,10 @@ Key = Annotated[str, Field(max_length=20, description="One letter, digit or sign
 Value = Annotated[float | None, Field(ge=0, le=100, description="The percentage that it stands for.")]
 Settings = Annotated[
     dict[str, Any],
-    Field(description="goal, grouping, train_by_itself, chooser; null brings a default back.", examples=[{"goal": 40}]),
+    Field(
+        description="goal, grouping, train_by_itself, chooser, honeypots; null brings a default back.",
+        examples=[{"goal": 40}],
+    ),
 ]
 
 
@@ -116,3 +119,4 @@ class ImportAsked(Asked):
     )
     add_classes: bool = Field(True, description="Make the classes that the project lacks; else they refuse all.")
     skip_missing: bool = Field(False, description="Pass over labels of images that are not there.")
+    golden: bool = Field(False, description="They are sure: others can be asked the same, to see how well they do.")

@@ -15,6 +15,9 @@ class SettingsView(View):
     grouping: bool = Field(description="Alike images are grouped by themselves.")
     train_by_itself: bool = Field(description="Training begins when every class has its number.")
     chooser: str = Field(description="How the next images to label are chosen.", examples=["auto"])
+    honeypots: float = Field(
+        description="Share of the images shown whose golden label is known, to see how well people do.", examples=[0.05]
+    )
 
 
 class ProjectView(View):
@@ -96,6 +99,38 @@ class DisagreementView(View):
     image: str = Field(examples=[DIGEST])
     index: int = Field(description="Its row in the data set; -1: it is not in it.", examples=[7])
     said: dict[str, str] = Field(description="Person: class.", examples=[{"ada": "rust", "bob": "well"}])
+
+
+class AgreedView(View):
+    """Two people, and the images that both have labelled."""
+
+    first: str = Field(examples=["ada"])
+    second: str = Field(examples=["bob"])
+    images: int = Field(description="Images that both have labelled.", examples=[50])
+    agreed: int = Field(description="Of which they say the same.", examples=[47])
+    kappa: float = Field(description="Cohen's kappa: 1 all alike, 0 as good as chance.", examples=[0.91])
+    sentence: str = Field(examples=["ada and bob agree on 47 of 50 images that both labelled."])
+
+
+class CheckedView(View):
+    """How somebody did on images whose golden label is known."""
+
+    person: str = Field(examples=["bob"])
+    asked: int = Field(description="Of so many they have said what they show.", examples=[10])
+    right: int = Field(examples=[9])
+    low: float = Field(description="With so few answers, their share of right ones is from here ...", examples=[0.61])
+    high: float = Field(description="... to here, 19 times of 20.", examples=[0.99])
+    sentence: str = Field(examples=["bob got 9 of 10 checks right."])
+
+
+class QualityView(View):
+    """How well a project is labelled."""
+
+    pairs: list[AgreedView]
+    images: int = Field(description="Images that two people or more have labelled.", examples=[50])
+    alpha: float | None = Field(description="Krippendorff's alpha over all of them; null: there are none.")
+    golden: int = Field(description="Images with a golden label.", examples=[20])
+    checks: list[CheckedView] = Field(description="By person; who is no trainer sees their own.")
 
 
 class ImportedView(View):

@@ -99,8 +99,12 @@ class Projects(Noun):
         """Images on which people's last labels differ."""
         return cast(Sequence[results.Disagreement], self._to.get(f"/projects/{part(ref)}/disagreements"))
 
+    def quality(self, ref: str) -> results.Quality:
+        """How far people agree, and how each does on images whose golden label is known."""
+        return cast(results.Quality, self._to.get(f"/projects/{part(ref)}/quality"))
+
     def import_labels(self, ref: str, *, path: str = "", upload: str = "", **fields: Any) -> results.Imported:
-        """Take labels from a path of the server or an upload; the fields are format, add_classes, skip_missing."""
+        """Take labels from a path of the server or an upload: format, add_classes, skip_missing, golden."""
         body = {"path": path, "upload": upload, **fields}
         return cast(results.Imported, self._to.send(f"/projects/{part(ref)}/labels/import", json=body))
 

@@ -270,6 +270,38 @@ class Disagreement(TypedDict):
     said: dict[str, str]
 
 
+class Agreed(TypedDict):
+    """Two people, and the images that both have labelled."""
+
+    first: str
+    second: str
+    images: int
+    agreed: int
+    kappa: float
+    sentence: str
+
+
+class Checked(TypedDict):
+    """How somebody did on images whose golden label is known."""
+
+    person: str
+    asked: int
+    right: int
+    low: float
+    high: float
+    sentence: str
+
+
+class Quality(TypedDict):
+    """How well a project is labelled."""
+
+    pairs: list[Agreed]
+    images: int
+    alpha: float | None
+    golden: int
+    checks: list[Checked]
+
+
 class Imported(TypedDict):
     """What came of a file of labels."""
 

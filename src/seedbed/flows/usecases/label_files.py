@@ -1,17 +1,18 @@
 """Labels from files that other tools wrote, and into files that they read."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.projects.formats import FORMATS, format_of
 from seedbed.assets.projects.formats.format import Entry, Given, Part, one_each
-from seedbed.assets.projects.labels import LabelEvent, Source
+from seedbed.assets.projects.labels import Label, LabelEvent, Source
 from seedbed.assets.projects.projects import Project
 from seedbed.base.errors import Damaged, InvalidInput
 from seedbed.base.ids import new_id
+from seedbed.flows.golden import Golden
 from seedbed.flows.images import SEVERAL, refuse_names
 from seedbed.flows.usecases.labels import ProjectLabels
 from seedbed.flows.zipping import zipped
@@ -52,12 +53,14 @@ class LabelFiles(ProjectLabels):
         format: str = "auto",
         add_classes: bool = True,
         skip_missing: bool = False,
+        golden: bool = False,
         by: Identity,
     ) -> Imported:
         """Take labels from a file, folder or archive (or, with the format 'data', from the project's own images).
 
         All or none. Classes that the project lacks are made, or refuse all; so do labels of images that are not there,
         unless they are to be skipped. A label that counts already is no news: taking a file again adds nothing.
+        `golden`: somebody is sure of these labels, so that others can be asked the same, to see how well they do.
         """
         project = self._require(ref, Role.TRAINER, by)
         if format == FROM_DATA:
@@ -68,13 +71,15 @@ class LabelFiles(ProjectLabels):
             found, entries = self._read(source, format)
         named, skipped = self._resolved(project, entries, skip=skip_missing)
         new = self._new_classes(project, named) if add_classes else []
-        said = {image: one.label for image, one in self.labels(project.id, by=by).items()}
+        known = self._sure(project) if golden else self.labels(project.id, by=by)
+        said = {image: one.label for image, one in known.items()}
+        kind = Source.GOLDEN if golden else Source.IMPORT
         events = [
-            LabelEvent(new_id(), one.image, one.label, by.name, Source.IMPORT)
+            LabelEvent(new_id(), one.image, one.label, by.name, kind)
             for one in named
             if said.get(one.image) != one.label
         ]
-        count = self._kept.add_labels(project.id, events, new_classes=new)
+        count = self._keep(project, events, new_classes=new)
         told = {"format": found, "labels": count, "classes": new}
         self._audit.record(by.name, "project.import-labels", project.id, data=told)
         return Imported(found, len(entries), count, new, skipped)
@@ -100,6 +105,9 @@ class LabelFiles(ProjectLabels):
             suffix = Path(parts[0].name).suffix
             return Exported(f"{name.removesuffix(suffix)}{suffix}", _MEDIA[suffix], iter([parts[0].content]))
         return Exported(f"{name}.zip", _MEDIA[".zip"], zipped(parts, self._store.path_of))
+
+    def _sure(self, project: Project) -> Mapping[str, Label]:
+        return Golden(self._kept.on_golden(project.id, self._same(project))).truth
 
     def _read(self, source: Path, format: str) -> tuple[str, list[Entry]]:
         scratch = self._store.home / "uploads" / new_id()

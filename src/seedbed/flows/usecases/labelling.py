@@ -17,6 +17,7 @@ from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.registry import near_matches
 from seedbed.flows import orders
 from seedbed.flows.gallery import Galleries, Gallery
+from seedbed.flows.golden import Check, mixed_in
 from seedbed.flows.kinds.embeddings import mapped
 from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE, Download
 from seedbed.flows.packing import packed, unpacked
@@ -114,6 +115,7 @@ class _Open:
     gallery: Gallery
     standing: Standing
     alike: Alike
+    checks: Mapping[int, Check]
 
     @property
     def labelled_classes(self) -> int:
@@ -221,7 +223,10 @@ class Labelling:
         turn = orders.turns_of(standing)
         if place is not None:  # those of the class itself first: they are what was picked so far
             turn = np.where(standing == place, -1, turn).astype(np.int8)
-        return Order(called, orders.later(whole, turn), ())
+        rows = orders.later(whole, turn)
+        if how == "worth":
+            rows = mixed_in(rows, opened.checks, opened.project.settings.honeypots, seed)
+        return Order(called, rows, ())
 
     def _head(self, opened: _Open, how: By, place: int | None, seed: int) -> NDArray[np.int32] | None:
         if how != "worth" and opened.labelled_classes < 2:
@@ -269,11 +274,8 @@ class Labelling:
         if _why_not(opened):
             return []
         answer = self._asking.slow(opened.project, question("gains", opened.alike, opened.standing, seed=0))
-        unused = {
-            one.name
-            for one, count in zip(opened.standing.classes, opened.standing.counts, strict=True)
-            if one.other and not count
-        }
+        counted = zip(opened.standing.classes, opened.standing.counts, strict=True)
+        unused = {one.name for one, count in counted if one.other and not count}
         gains = [Gain(opened.names[one["class"]], one["labels"], one["points"]) for one in answer["gains"]]
         wanted = (gain for gain in gains if gain.labels > 0 and gain.points > 0 and gain.label not in unused)
         return sorted(wanted, key=lambda gain: -gain.points)
@@ -338,7 +340,12 @@ class Labelling:
         gallery = self._gallery(project)
         if gallery is None:
             raise Conflict(f"'{project.name}' has no images yet.", hint="Bring them in first.")
-        return _Open(project, gallery, self._standings.of(project, gallery), self._groupings.of(project))
+        rows = {gallery.row_of(check.image): check for check in self._projects.checks_for(project, by=by)}
+        checks = {row: check for row, check in rows.items() if row is not None}
+        standing = self._standings.of(project, gallery)
+        if checks:  # whoever is asked sees what they said themselves
+            standing = standing.told({row: check.said for row, check in checks.items()})
+        return _Open(project, gallery, standing, self._groupings.of(project), checks)
 
     def _gallery(self, project: Project) -> Gallery | None:
         try:

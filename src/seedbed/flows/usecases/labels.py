@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
-from seedbed.assets.projects.labels import Changes, Label, LabelEvent
+from seedbed.assets.projects.labels import Changes, Label, LabelEvent, Source
 from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle, Draft, Lineage
@@ -15,9 +15,11 @@ from seedbed.assets.store.store import Store
 from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.ids import new_id
 from seedbed.base.names import in_a_name
+from seedbed.flows.golden import Check, Golden
 from seedbed.flows.images import SEVERAL, Images, images_in, refuse_names
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.labels import Labels
+from seedbed.flows.quality import Quality, quality_of
 from seedbed.flows.usecases.pages import require_project
 
 
@@ -61,9 +63,10 @@ class ProjectLabels:
         its id, whichever of its names the event has.
         """
         project = self._require(ref, Role.LABELLER, by)
-        named = self._by_id(project, events)
-        said = [replace(event, by=by.name) for event in named]
-        return self._kept.add_labels(project.id, said, same=self._same(project))
+        if any(event.source == Source.GOLDEN for event in events):
+            by.require(Role.TRAINER, project.id)
+        said = [replace(event, by=by.name) for event in self._by_id(project, events)]
+        return self._keep(project, said)
 
     def labels(self, ref: str, *, by: Identity) -> Mapping[str, Label]:
         """Image to what counts of it: by id, where the image is in the project's data set."""
@@ -95,7 +98,7 @@ class ProjectLabels:
         """What was said after a number, with the row of each image in a data set: the project's, or another."""
         project = self._require(ref, Role.VIEWER, by)
         images = self._rows_of(project, data, by)
-        changes = self._kept.changes(project.id, after=after, limit=limit)
+        changes = self._heard(project, self._kept.changes(project.id, after=after, limit=limit), by)
         rows = [_row(images, event.image) for event in changes.events]
         return Feed(changes, rows)
 
@@ -107,13 +110,29 @@ class ProjectLabels:
         """Images on which people's last labels differ, with what each of them said, the newest first."""
         project = self._require(ref, Role.VIEWER, by)
         images = self._rows_of(project, data, by)
+        to_say = {check.image for check in self.checks_for(project, by=by) if not check.said}
         found = []
         for image, said in self._kept.opinions(project.id, self._same(project)).items():
-            if len({one.label for one in said.values()}) > 1:
+            if len({one.label for one in said.values()}) > 1 and image not in to_say:
                 newest = max(one.number for one in said.values())
                 told = {person: one.label for person, one in said.items()}
                 found.append((newest, Disagreement(image, _row(images, image), told)))
         return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
+
+    def quality(self, ref: str, *, by: Identity) -> Quality:
+        """How far people agree on images that several have labelled, and how they do where the answer is known.
+
+        Trainers see how everybody does, others how they do themselves.
+        """
+        project = self._require(ref, Role.VIEWER, by)
+        same = self._same(project)
+        golden = Golden(self._kept.on_golden(project.id, same))
+        person = "" if by.may(Role.TRAINER, project.id) else by.name
+        return quality_of(self._kept.opinions(project.id, same), golden, only=person)
+
+    def checks_for(self, project: Project, *, by: Identity) -> Sequence[Check]:
+        """Images with a golden label that `by` is asked about; none where that is switched off."""
+        return self._golden(project).asked_of(by.name)
 
     def events_of(self, ref: str, said: Sequence[Said], *, data: str = "", by: Identity) -> Sequence[LabelEvent]:
         """Label events from what was said of images by their row in a data set (the project's, or another) or name."""
@@ -153,6 +172,23 @@ class ProjectLabels:
         if newest and _same(newest[0], labels, self._store):
             return newest[0]
         return replace(draft, uuid=new_id())
+
+    def _keep(self, project: Project, said: Sequence[LabelEvent], *, new_classes: Sequence[str] = ()) -> int:
+        """On disk when it returns, and after them the golden labels that they must not cover."""
+        restored = self._golden(project).restored(said)
+        same = self._same(project)
+        return self._kept.add_labels(project.id, said, new_classes=new_classes, also=restored, same=same)
+
+    def _golden(self, project: Project) -> Golden:
+        is_on = project.settings.honeypots > 0
+        return Golden(self._kept.on_golden(project.id, self._same(project)) if is_on else {})
+
+    def _heard(self, project: Project, changes: Changes, by: Identity) -> Changes:
+        """Without what others said of images that `by` is asked about as if nobody had."""
+        asked, same = {check.image for check in self.checks_for(project, by=by)}, self._same(project)
+        if not asked:
+            return changes
+        return replace(changes, events=[e for e in changes.events if e.by == by.name or same(e.image) not in asked])
 
     def _by_id(self, project: Project, events: Sequence[LabelEvent]) -> list[LabelEvent]:
         """Events that name images by their ids; labels of images that are not there, or not clear, are refused.

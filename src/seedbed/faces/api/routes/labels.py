@@ -11,7 +11,14 @@ from seedbed.assets.projects.labels import LabelEvent
 from seedbed.faces.api.access import Here, Labeller, Rules, Trainer, Viewer
 from seedbed.faces.api.paths import drop_upload, source_path
 from seedbed.faces.api.project_requests import ImportAsked, LabelsAsked
-from seedbed.faces.api.project_views import ChangesView, DisagreementView, ImportedView, KeptView, LabelView
+from seedbed.faces.api.project_views import (
+    ChangesView,
+    DisagreementView,
+    ImportedView,
+    KeptView,
+    LabelView,
+    QualityView,
+)
 from seedbed.faces.api.routes.projects import ProjectRef
 from seedbed.faces.api.routing import router
 from seedbed.faces.api.views import BundleView
@@ -76,12 +83,18 @@ def disagreements(ref: ProjectRef, here: Here, by: Viewer, data: DataRef = "") -
     return [DisagreementView.of(one) for one in here.projects.disagreements(ref, data=data, by=by)]
 
 
+@labels.get("/{ref}/quality")
+def quality(ref: ProjectRef, here: Here, by: Viewer) -> QualityView:
+    """How far people agree where several labelled an image, and how each does where the golden label is known."""
+    return QualityView.of(here.projects.quality(ref, by=by))
+
+
 @labels.post("/{ref}/labels/import")
 def import_labels(ref: ProjectRef, asked: ImportAsked, here: Here, rules: Rules, by: Trainer) -> ImportedView:
     """Take labels from a file, folder or archive, all or none."""
     given = asked.format != FROM_DATA or asked.path or asked.upload
     source = source_path(rules, asked.path, asked.upload) if given else None
-    how = asked.model_dump(include={"format", "add_classes", "skip_missing"})
+    how = asked.model_dump(include={"format", "add_classes", "skip_missing", "golden"})
     made = here.projects.import_labels(ref, source, **how, by=by)
     drop_upload(rules, asked.upload)
     return ImportedView.of(made)

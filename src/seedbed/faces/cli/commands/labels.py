@@ -34,12 +34,16 @@ def import_labels(
     skip_missing: Annotated[
         bool, typer.Option("--skip-missing", help="Pass over labels of images that are not there.")
     ] = False,
+    golden: Annotated[
+        bool, typer.Option("--golden", help="You are sure of them: others can be asked the same, as a check.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Take labels in, all or none; taking the same file again adds nothing."""
 
+    how = {"format": format, "add_classes": not known_classes, "skip_missing": skip_missing, "golden": golden}
     with session() as here:
-        made = take_in(here, ref, source, format=format, add_classes=not known_classes, skip_missing=skip_missing)
+        made = take_in(here, ref, source, **how)
     if as_json:
         show_json(made)
         return
@@ -104,15 +108,35 @@ def history(
 
 @app.command()
 def disagreements(ref: Ref, as_json: Json = False) -> None:
-    """Images that people call by different classes."""
+    """Images that people call by different classes, and on how many they agree."""
 
     with session() as here:
         found = here.client.projects.disagreements(ref)
+        pairs = here.client.projects.quality(ref)["pairs"]
     if as_json:
-        show_json(found)
+        show_json({"agreement": pairs, "disagreements": found})
         return
     rows = [(one["image"], ", ".join(f"{who}: {what}" for who, what in one["said"].items())) for one in found]
     show_table(("image", "said"), rows, empty="Nobody disagrees.")
+    for pair in pairs:
+        say(pair["sentence"])
+
+
+@app.command()
+def quality(ref: Ref, as_json: Json = False) -> None:
+    """How far people agree, and how many of the golden labels that they were asked each got right."""
+
+    with session() as here:
+        found = here.client.projects.quality(ref)
+    if as_json:
+        show_json(found)
+        return
+    for one in (*found["pairs"], *found["checks"]):
+        say(one["sentence"])
+    if not found["pairs"]:
+        say("No image was labelled by two people yet.")
+    if not found["golden"]:
+        note("There are no golden labels to check people with: seedbed labels import PROJECT FILE --golden")
 
 
 def _newest(here: Session, ref: str, limit: int) -> "list[Change]":

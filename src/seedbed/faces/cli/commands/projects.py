@@ -86,11 +86,20 @@ def set_project(
     chooser: Annotated[
         str | None, typer.Option(help="How the next images to label are chosen: seedbed list choosers.")
     ] = None,
+    honeypots: Annotated[
+        float | None, typer.Option(min=0, max=0.5, help="Share of images shown whose golden label is known.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Another name, kind or settings."""
 
-    chosen = {"goal": goal, "grouping": grouping, "train_by_itself": train_by_itself, "chooser": chooser}
+    chosen = {
+        "goal": goal,
+        "grouping": grouping,
+        "train_by_itself": train_by_itself,
+        "chooser": chooser,
+        "honeypots": honeypots,
+    }
     asked = {
         **({"name": name} if name else {}),
         **({"kind": kind} if kind else {}),

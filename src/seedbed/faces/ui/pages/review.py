@@ -1,6 +1,6 @@
-"""Labels that may be slips: kept or changed with one click each; and images on which people disagree."""
+"""Labels that may be slips, kept or changed with one click each; and how people agree who labelled the same."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.telling import telling
+from seedbed.flows.quality import Agreed, Checked, Quality
 from seedbed.flows.usecases.labelling import Doubt
 
 _MOST = 24
@@ -51,21 +52,40 @@ class Review:
         """Find them."""
         try:
             found = await self._visit.ask(self._visit.platform.labelling.slips, self._project.id)
+            quality = await self._visit.ask(self._visit.platform.projects.quality, self._project.id)
+            apart = await self._visit.ask(self._visit.platform.projects.disagreements, self._project.id)
         except SeedbedError as error:
             self._tell(str(error))
             return
         self._left = len(found)
         self._count()
         with self._place:
-            if not found:
-                with empty("sprout", "Nothing to review", "No label looks like a slip. More labels help most now."):
-                    link("Label where it is unsure", self._label("unsure"), "button main")
-                return
-            with card("May be slips", aside="the likeliest first"), box(classes="reviews"):
-                for doubt in found[:_MOST]:
-                    self._one(doubt)
-            with box(classes="row"):
-                link("Review them on the labelling page", self._label("mistakes"), "button")
+            self._slips(found)
+            self._people(quality, len(apart))
+
+    def _slips(self, found: Sequence[Doubt]) -> None:
+        if not found:
+            with empty("sprout", "Nothing to review", "No label looks like a slip. More labels help most now."):
+                link("Label where it is unsure", self._label("unsure"), "button main")
+            return
+        with card("May be slips", aside="the likeliest first"), box(classes="reviews"):
+            for doubt in found[:_MOST]:
+                self._one(doubt)
+        with box(classes="row"):
+            link("Review them on the labelling page", self._label("mistakes"), "button")
+
+    def _people(self, quality: Quality, apart: int) -> None:
+        """How people agree, where several labelled the same images, and how they do where the answer is known."""
+        if quality.pairs:
+            with card("Where several people labelled"):
+                _sentences(quality.pairs)
+                if apart:
+                    with box(classes="row"):
+                        images = say.plural(apart, "image", "images")
+                        link(f"Look at {images} they see differently", self._label("disagreements"), "button")
+        if quality.checks:
+            with card("Checks", aside=f"among {say.plural(quality.golden, 'image')} whose answer is known"):
+                _sentences(quality.checks)
 
     def _label(self, show: str) -> str:
         return path("projects", self._project.id, "label", show=show)
@@ -101,3 +121,8 @@ class Review:
                 words(f"It is {label}.", "b")
             self._left -= 1
             self._count()
+
+
+def _sentences(told: Sequence[Agreed] | Sequence[Checked]) -> None:
+    for one in told:
+        words(one.sentence, "p")

@@ -76,6 +76,7 @@ class LabelStep:
         text = "Drag a file of labels here: CSV, Label Studio, COCO, YOLO, Hugging Face."
         place = dropzone(text, self._heard, folder=False, accept=LABELS, project=self._project, id="more-labels")
         place.classes("small")
+        self._sure = ui.checkbox("I am sure of these labels: other people can be checked with them")
 
     async def _take_folders(self) -> None:
         with telling():
@@ -83,11 +84,11 @@ class LabelStep:
             say_so(f"{say.plural(found.count, 'label was', 'labels were')} brought in.")
 
     async def _heard(self, arrived: Uploaded) -> None:
-        await self._take(arrived.upload)
+        await self._take(arrived.upload, golden=bool(self._sure.value))
 
-    async def _take(self, upload: str) -> None:
+    async def _take(self, upload: str, *, golden: bool = False) -> None:
         with telling():
-            count = await take_labels(self._visit, self._project, upload)
+            count = await take_labels(self._visit, self._project, upload, golden=golden)
             say_so(f"{say.plural(count, 'label was', 'labels were')} brought in.")
 
 
@@ -97,14 +98,14 @@ def _when(now: Way) -> When:
     return "now" if not now.labels or (now.missing and now.outcome is None) else "done"
 
 
-async def take_labels(visit: Visit, project: str, upload: str) -> int:
+async def take_labels(visit: Visit, project: str, upload: str, *, golden: bool = False) -> int:
     """Bring the labels of an upload in; how many were new."""
-    return await visit.ask(lambda *, by: _take(visit.platform, project, upload, by))
+    return await visit.ask(lambda *, by: _take(visit.platform, project, upload, by, golden=golden))
 
 
-def _take(platform: Platform, project: str, upload: str, by: Identity) -> int:
+def _take(platform: Platform, project: str, upload: str, by: Identity, *, golden: bool) -> int:
     path = upload_path(platform.settings, upload)
-    count = platform.projects.import_labels(project, path, by=by).count
+    count = platform.projects.import_labels(project, path, golden=golden, by=by).count
     drop_upload(platform.settings, upload)
     return count
 

@@ -15,6 +15,8 @@ _WHY = {
     "goal": f"{_DEFAULT.goal} of each are a good beginning; after that, labels where it is unsure help more than many "
     "of the same.",
     "grouping": "Then a whole group is labelled at once, and the first few labels cover more of what there is.",
+    "honeypots": "Images whose answer is known, among those that people are shown: the page for reviewing labels then "
+    "says how many each got right. You mark them by bringing labels in that you are sure of.",
     "train_by_itself": "Once every class has its labels, and again with a quarter more. Off: you click when you want "
     "it.",
 }
@@ -24,9 +26,15 @@ def _goal(now: ProjectSettings) -> Any:
     return ui.number("Labels of each class", value=now.goal, min=1, precision=0, step=5).props("outlined dense")
 
 
+def _honeypots(now: ProjectSettings) -> Any:
+    field = ui.number("Checks in 100 images", value=round(100 * now.honeypots), min=0, max=50, precision=0, step=5)
+    return field.props("outlined dense")
+
+
 _FIELDS: Mapping[str, Callable[[ProjectSettings], Any]] = {
     "goal": _goal,
     "grouping": lambda now: ui.checkbox("Put alike images together", value=now.grouping),
+    "honeypots": _honeypots,
     "train_by_itself": lambda now: ui.checkbox("Train by itself", value=now.train_by_itself),
 }
 
@@ -44,9 +52,23 @@ class Wishes:
 
     def read(self) -> dict[str, Any]:
         """What they say; None, the default, where a field was left empty."""
-        goal = self._fields["goal"].value
-        others = {name: bool(field.value) for name, field in self._fields.items() if name != "goal"}
-        return {"goal": None if goal is None else int(goal), **others}
+        return {name: _READ[name](field.value) for name, field in self._fields.items()}
+
+
+def _number(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _share(value: float | None) -> float | None:
+    return None if value is None else round(value) / 100
+
+
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "goal": _number,
+    "grouping": bool,
+    "honeypots": _share,
+    "train_by_itself": bool,
+}
 
 
 def wishes_of(visit: Visit, project: str, now: ProjectSettings, refresh: Callable[[], Awaitable[None]]) -> None:
@@ -54,7 +76,7 @@ def wishes_of(visit: Visit, project: str, now: ProjectSettings, refresh: Callabl
     with box("details", "fold", id="wishes"):
         words("Settings", "summary")
         with box(classes="stack"):
-            fields = Wishes(now, "goal", "grouping")
+            fields = Wishes(now, "goal", "grouping", "honeypots")
 
             async def keep() -> None:
                 with telling():

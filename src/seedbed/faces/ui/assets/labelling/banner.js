@@ -9,6 +9,8 @@ const HINTS = {
   images: "The images that you chose.",
 };
 
+const MOST_PAIRS = 3; // of people who labelled the same images: the page for reviewing labels tells of all
+
 // Where training is offered; the project's page starts it.
 export function trainLink({ id, book }) {
   return h("a", { class: "button main", href: `/projects/${id}#training` }, `Train with ${plural(book.labelled, "label")}`);
@@ -34,7 +36,7 @@ export class Banner {
   }
 
   #parts() {
-    const { board, alike, mode, better, order } = this.session;
+    const { board, alike, mode, better, order, proposals } = this.session;
     if (!board.classes.length) return this.#first();
     if (alike) return this.#alike();
     if (mode === "rounds") return this.#round();
@@ -44,7 +46,8 @@ export class Banner {
     }
     if (order.length && !order.review) return this.#grouping();
     const hint = HINTS[order.by] || "You look again at images that have been judged.";
-    const words = order.length ? hint : "Nothing to see here.";
+    const agreement = order.by === "disagreements" ? proposals.agreement.slice(0, MOST_PAIRS) : [];
+    const words = [order.length ? hint : "Nothing to see here.", ...agreement].join(" ");
     return [h("p", {}, words), button("Back to all images", () => this.acts.show("worth"))];
   }
 

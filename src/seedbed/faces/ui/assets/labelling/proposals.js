@@ -12,7 +12,7 @@ export class Proposals {
   #busy = false;
 
   constructor({ api, book, changed, shown }) {
-    Object.assign(this, { api, book, changed, shown, said: new Map() });
+    Object.assign(this, { api, book, changed, shown, said: new Map(), agreement: [] });
   }
 
   of(index) {

@@ -20,7 +20,9 @@ export async function orderOf(show, { api, book, proposals, round }) {
     case "marked": return review(book.where((said) => said.mark === what));
     case "images": return review(what.split(",").map(Number).filter((index) => index >= 0 && index < book.labels.length));
     case "disagreements": {
-      const found = (await api.get("/disagreements")).filter(({ index }) => index >= 0);
+      const [all, quality] = await Promise.all([api.get("/disagreements"), api.get("/quality").catch(() => null)]);
+      const found = all.filter(({ index }) => index >= 0);
+      proposals.agreement = (quality?.pairs || []).map(({ sentence }) => sentence);
       proposals.said = new Map(found.map(({ index, said }) => [index, said]));
       return review(found.map(({ index }) => index));
     }
