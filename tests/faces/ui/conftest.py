@@ -109,12 +109,13 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Served]]:
-    """Starts servers, and ends them with all their jobs."""
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Served]]:
+    """Starts servers, with settings as seedbed.toml has them, and ends them with all their jobs."""
     stops = []
 
-    def start(token: str) -> Served:
+    def start(token: str, settings: str = "") -> Served:
         home, port = tmp_path_factory.mktemp("home"), _free_port()
+        (home / "seedbed.toml").write_text(settings)
         command = [sys.executable, "-m", "tests.faces.ui.serve", str(home), str(port), *([token] if token else [])]
         with (home / "server.log").open("wb") as log:
             process = subprocess.Popen(command, cwd=Path(__file__).parents[3], stdout=log, stderr=log)

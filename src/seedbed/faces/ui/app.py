@@ -20,6 +20,7 @@ from seedbed.flows.platform import Platform
 _MODULES = (
     *("home", "queue", "job", "compare", "bundles", "bundle", "data", "users", "doctor"),
     *("new", "project", "label", "results", "review", "takeaway"),
+    *("zoo", "similarity", "ranking"),
 )
 _YEAR = 31_536_000  # seconds that browsers keep what has a digest in its address
 _QUICKLY = 4  # of 9: nobody is answered while a file is packed; twice as quick as 9, and hardly larger

@@ -36,6 +36,7 @@ WAYS = (
     Way("Home", "/", "home", key="h"),
     Way("Queue", "/queue", "queue", key="q"),
     Way("Data sets", "/data", "data", key="d"),
+    Way("Starting points", "/zoo", "zoo", key="z"),
     Way("Bundles", "/bundles", "bundle", key="b"),
     Way("Machine", "/doctor", "machine", role=Role.OPERATOR, key="m"),
     Way("People", "/users", "people", role=Role.OPERATOR, team_only=True),

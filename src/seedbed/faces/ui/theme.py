@@ -28,6 +28,9 @@ _ICONS = {
     "keys": '<rect x="3" y="6" width="18" height="12" rx="2.500"/><path d="M7 10h.01M12 10h.01M17 10h.01M8 14h8"/>',
     "menu": '<path d="M4 7h16M4 12h16M4 17h16"/>',
     "leave": '<path d="M14 4H6v16h8"/><path d="M11 12h9"/><path d="M17 8.500l3.500 3.500-3.500 3.500"/>',
+    "zoo": '<circle cx="7" cy="7" r="2.600"/><circle cx="17" cy="8.500" r="2.600"/>'
+    '<circle cx="9.500" cy="17" r="2.600"/>'
+    '<path d="M9.500 7.400l5 .8M15.600 10.700l-4.500 4.400M7.600 9.500l1.300 5"/>',
     "project": '<path d="M5 20V9"/><path d="M12 20V4"/><path d="M19 20v-7"/><path d="M3 20h18"/>',
 }
 
@@ -71,6 +74,11 @@ def way_head() -> str:
     """What the pages around labelling need besides: places to drop files on, and the look of the way's steps."""
     scripts = "".join(f'<script src="{_address(name)}"></script>' for name in ("drop.js", "tryout.js"))
     return f'<link rel="stylesheet" href="{_address("way.css")}">{scripts}'
+
+
+def zoo_head() -> str:
+    """The look of the zoo's pages."""
+    return f'<link rel="stylesheet" href="{_address("zoo.css")}">'
 
 
 def _address(name: str) -> str:

@@ -28,6 +28,8 @@ _KINDS = {
     "embeddings": "looks of images",
     "groups": "groups of alike images",
     "download": "model to take away",
+    "ranking": "where to start",
+    "similarity": "distances of data sets",
 }
 
 

@@ -81,7 +81,7 @@
   }
 
   // --- keys
-  const ways = { h: "/", q: "/queue", b: "/bundles", d: "/data", m: "/doctor" };
+  const ways = { h: "/", q: "/queue", b: "/bundles", d: "/data", z: "/zoo", m: "/doctor" };
   let went = 0;
   function onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

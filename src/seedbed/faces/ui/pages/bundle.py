@@ -11,12 +11,12 @@ from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, card, facts, link, path, table, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import lineage
-from seedbed.faces.ui.parts.outcome import outcome
+from seedbed.faces.ui.parts.outcome import TOLD, outcome
 from seedbed.faces.ui.site import Visit, page
 
 _FILES, _ITEMS, _VERSIONS = 60, 12, 20
 _PLAIN = (ArrayType.INT, ArrayType.FLOAT, ArrayType.STR, ArrayType.BOOL)
-_SHOWN_WELL = {"report", "predictions", "data-set", "labels", "model", "download"}
+_SHOWN_WELL = {"report", "predictions", "data-set", "labels", "model", "download", *TOLD}
 
 
 @page("/bundles/{ref}", role=Role.VIEWER)

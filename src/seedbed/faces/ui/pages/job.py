@@ -17,7 +17,8 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import lineage
 from seedbed.faces.ui.parts.curves import Curves, Metrics, of_one
 from seedbed.faces.ui.parts.joblist import StateBadge
-from seedbed.faces.ui.parts.outcome import found, outcome
+from seedbed.faces.ui.parts.outcome import TOLD, found, outcome
+from seedbed.faces.ui.parts.started import StartedPart
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.telling import telling
 from seedbed.flows.platform import Platform
@@ -59,6 +60,7 @@ class JobPage:
                 self._about = words("", "span", "soft small")
             self._bar = Progress(say.share_of(self.job), "Progress")
             self._actions = box(classes="actions")
+        self._start = StartedPart(self._visit)
         self._results = card("What came out")
         with card("Learning curves") as self._curves_card:
             self._curves = Curves()
@@ -98,13 +100,14 @@ class JobPage:
         self._show_actions()
         if self._drawn != job.state:
             self._drawn = job.state
+            await self._start.show(job)
             await self._show_results()
             await self._show_lineage()
             await self._show_attempts()
 
     async def _show_results(self) -> None:
         bundles = await found(self._visit, dict(self.job.outputs))
-        bundles = [bundle for bundle in bundles if not bundle.derived]
+        bundles = [bundle for bundle in bundles if not bundle.derived or bundle.kind in TOLD]
         self._results.set_visibility(bool(bundles))
         _keep_head(self._results)
         with self._results:

@@ -11,8 +11,10 @@ from seedbed.faces.ui.parts.bars import bars
 from seedbed.faces.ui.parts.nearest import data_of
 from seedbed.faces.ui.parts.report import report
 from seedbed.faces.ui.site import Visit
+from seedbed.faces.ui.starts import ranking_in_words
 
 _SAMPLE = 18
+TOLD = ("ranking", "similarity")  # can be made again, and are for people all the same
 
 
 async def outcome(visit: Visit, bundle: Bundle, *, named: bool = True) -> None:
@@ -24,6 +26,8 @@ async def outcome(visit: Visit, bundle: Bundle, *, named: bool = True) -> None:
         "labels": labels,
         "model": model,
         "download": download,
+        "ranking": ranking,
+        "similarity": similarity,
     }.get(bundle.kind)
     with box("section", "stack"):
         if named:
@@ -90,6 +94,21 @@ async def download(visit: Visit, bundle: Bundle) -> None:
             for index, file in enumerate(array.files):
                 href = path("api", "v1", "bundles", bundle.uuid, "files", name, str(index))
                 link(f"{file.name} ({show_size(file.size)})", href, "button", download="")
+
+
+async def ranking(visit: Visit, bundle: Bundle) -> None:
+    """The answer, and the way to all candidates."""
+    facts = await visit.ask(visit.platform.zoo.ranking, bundle.uuid)
+    words(ranking_in_words(facts), "p")
+    with box(classes="row"):
+        link("All candidates, with images side by side", path("zoo", "rank", bundle.uuid), "button")
+
+
+async def similarity(visit: Visit, bundle: Bundle) -> None:
+    """Who was compared, and the way to the map."""
+    words(f"Every pair of {', '.join(results.texts(bundle, 'names'))}.", "p")
+    with box(classes="row"):
+        link("Which of them are alike", path("zoo", "similarity", of=bundle.uuid), "button")
 
 
 async def found(visit: Visit, outputs: dict[str, str]) -> list[Bundle]:

@@ -226,5 +226,6 @@ def _what_happens(task: Task) -> str:
     kept = round(_TEST_SHARE * task.labels)
     return (
         f"About {kept:,} of the {say.plural(task.labels, 'label')} are put aside to test the result. The model learns "
-        f"from the others, and from the rest of the {say.plural(task.images, 'image')} without labels."
+        f"from the others, and from the rest of the {say.plural(task.images, 'image')} without labels. It begins with "
+        "what was learnt from the most alike images that are known here, where that is surely quicker, and says why."
     )

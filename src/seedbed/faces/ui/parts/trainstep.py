@@ -7,6 +7,7 @@ from nicegui import ui
 from seedbed.assets.access.roles import Role
 from seedbed.faces.ui.elements import Progress, box, button, link, path, words
 from seedbed.faces.ui.parts.curves import Curves, of_one
+from seedbed.faces.ui.parts.started import started_line
 from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.parts.trainform import Task, TrainForm
 from seedbed.faces.ui.site import Visit
@@ -49,6 +50,8 @@ class TrainStep:
         elif may and now.data and now.labels and not now.gaps:
             task = Task(now.labels, now.images, project=self._project)
             TrainForm(self._visit, task, self._refresh, again=now.outcome is not None).build()
+        if training.jobs:
+            await started_line(self._visit, training.jobs["train"].id)
         if training.jobs and training.stage != "waiting":
             with box("details", "fold"):
                 words("Curves", "summary")

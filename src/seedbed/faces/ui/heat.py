@@ -1,0 +1,73 @@
+"""Distances of data sets to ECharts options: a heat map whose squares say what they are when they are hovered."""
+
+from collections.abc import Sequence
+
+from seedbed.faces.ui.charts import FONT, Options, base, tooltip
+
+_NUMBERS_UP_TO = 12  # data sets: more squares are too small for a number each
+_NO = {"show": False}
+
+
+def distance_map(names: Sequence[str], distances: Sequence[Sequence[float]]) -> Options:
+    """Every data set against every other; the nearer, the greener."""
+    largest = max((value for row in distances for value in row), default=0.0) or 1.0
+    cells = [
+        {
+            "name": pair_in_words(names[down], names[across], value, same=down == across),
+            "value": [across, down, shown(value)],
+            "itemStyle": {"color": colour(value / largest, same=down == across)},
+            "label": {"show": down != across and len(names) <= _NUMBERS_UP_TO},
+        }
+        for down, row in enumerate(distances)
+        for across, value in enumerate(row)
+    ]
+    axis = {"type": "category", "data": list(names), "axisLine": _NO, "axisTick": _NO, "splitArea": _NO}
+    label = {**FONT, "interval": 0, "overflow": "truncate", "width": 130}
+    slant = 40 if len(names) > 5 else 0
+    return {
+        **base(),
+        "grid": {"left": 4, "right": 12, "top": 4, "bottom": 4, "containLabel": True},
+        "tooltip": {**tooltip(), "formatter": "{b}"},
+        "xAxis": {**axis, "position": "top", "axisLabel": {**label, "rotate": slant}},
+        "yAxis": {**axis, "inverse": True, "axisLabel": label},
+        "series": [
+            {
+                "type": "heatmap",
+                "data": cells,
+                "label": {"color": "var(--ink)", "fontFamily": "inherit", "fontSize": 13},
+                "itemStyle": {"borderColor": "var(--paper)", "borderWidth": 3, "borderRadius": 7},
+                "emphasis": {"itemStyle": {"borderColor": "var(--leaf)"}},
+            }
+        ],
+        "media": [
+            {"query": {"maxWidth": 460}, "option": _labels({**label, "width": 74, "fontSize": 11}, 50, 11)},
+            {"option": _labels(label, slant, 13)},
+        ],
+    }
+
+
+def _labels(label: Options, slant: int, size: int) -> Options:
+    """On a phone names are short and stand slanted, so that the squares have room."""
+    return {
+        "xAxis": {"axisLabel": {**label, "rotate": slant}},
+        "yAxis": {"axisLabel": label},
+        "series": [{"label": {"fontSize": size}}],
+    }
+
+
+def pair_in_words(one: str, other: str, distance: float, *, same: bool) -> str:
+    """What is said of a square."""
+    plain = [name.replace("{", "(").replace("}", ")").replace("|", "/") for name in (one, other)]
+    return f"{plain[0]}: the data set itself" if same else f"{plain[0]} and {plain[1]}: {shown(distance)} apart"
+
+
+def shown(distance: float) -> str:
+    """A distance for people: three digits are as many as it means."""
+    return f"{distance:.3g}" if distance < 1000 else f"{distance:,.0f}"
+
+
+def colour(share: float, *, same: bool) -> str:
+    """Of a square, by its distance over the largest: strong green is near, nearly the paper is far."""
+    if same:
+        return "rgba(128,140,131,0.10)"
+    return f"rgba(64,160,100,{0.13 + 0.72 * (1 - share):.3f})"

@@ -1,0 +1,102 @@
+"""What people are told about where trainings start: facts in, sentences out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from seedbed.base.resources import show_size
+from seedbed.faces.ui.words import duration, percent, plural, sentence
+from seedbed.flows.usecases.starts import StartedFrom
+
+USUAL = "the usual start"
+SCRATCH = "scratch"
+
+
+def called(start: str) -> str:
+    """Weights as people call them: those of ImageNet are the usual start, whatever their network."""
+    return f"{USUAL} (ImageNet)" if start.lower().endswith("imagenet") else f"'{start}'"
+
+
+def zoo_in_words(here: int, newest: str, ranking: Mapping[str, Any] | None) -> str:
+    """The answer at the top of the zoo: how many there are, and which is the nearest to the newest data set."""
+    said = f"Seedbed can start from {plural(here, 'set')} of weights"
+    if ranking and ranking["ranked"]:
+        near = ranking["ranked"][0]["name"]
+        whose = f"your newest data set '{newest}'" if ranking["target"] == newest else f"'{ranking['target']}'"
+        but = f", but {called(ranking['advice']['start'])} is as good" if ranking["advice"]["as_good"] else ""
+        return f"{said}; the nearest to {whose} is '{near}'{but}."
+    if newest:
+        return f"{said}; '{newest}', your newest data set, has not been compared with them yet."
+    return f"{said}. Bring images, and it says which of them is the nearest."
+
+
+def ranking_in_words(facts: Mapping[str, Any]) -> str:
+    """The answer at the top of a ranking."""
+    advice, target = facts["advice"], facts["target"]
+    if advice["as_good"]:
+        return f"ImageNet is as good: for '{target}' nothing here is surely quicker than {USUAL}."
+    saving = f"about {percent(round(advice['expected_saving'], 2))} of the training should be saved"
+    return f"Start '{target}' from {called(advice['start'])}: {saving}."
+
+
+def nearness_in_words(one: Mapping[str, Any]) -> str:
+    """How far a card's data set is, in distances to that behind the usual weights."""
+    ratio = one["ratio"]
+    if ratio is None:
+        return f"{one['distance']:.3g} away; there is no data set here that stands for ImageNet to measure it by"
+    if abs(ratio - 1) < 0.005:
+        return "as far as ImageNet's images"
+    return f"{percent(round(abs(1 - ratio), 2))} {'nearer' if ratio < 1 else 'further away'} than ImageNet's images"
+
+
+def saving_in_words(expected: Mapping[str, Any]) -> str:
+    """What is expected of a start, with its limits."""
+    middle, low, high = (1 - float(expected[name]) for name in ("epoch_ratio", "high", "low"))
+    limits = f"likely between {_signed(low)} and {_signed(high)}"
+    word = "saved" if middle >= 0.005 else "lost" if middle <= -0.005 else ""
+    return f"{percent(round(abs(middle), 2))} {word}, {limits}" if word else f"nothing saved or lost, {limits}"
+
+
+def learnt_in_words(learnt: Mapping[str, int]) -> str:
+    """What the expectations rest on."""
+    if not learnt["outcomes"]:
+        return "No training here has been measured yet, so it is careful; it learns from every one that ends."
+    many = plural(learnt["targets"], "data set")
+    return f"What is expected was learnt from {plural(learnt['outcomes'], 'finished training')} on {many}."
+
+
+def cache_in_words(cache: Mapping[str, Any]) -> str:
+    """What is in memory, and what that was good for."""
+    if not cache["slots"]:
+        return "Nothing is kept in memory on this machine: that is switched off."
+    held, saved = len(cache["entries"]), float(cache["saved_seconds"])
+    if not held:
+        return f"Nothing is in memory yet. There are {cache['slots']} places; the first training takes one."
+    size = show_size(sum(entry["size"] for entry in cache["entries"]))
+    good = f" That has saved {duration(saved)} of reading so far." if saved >= 0.05 else " No time has been saved yet."
+    return f"{held} of {cache['slots']} places are taken, {size} in all.{good}"
+
+
+def begun_in_words(started: StartedFrom) -> str:
+    """On a project's page, for somebody who knows their images and nothing of weights."""
+    if not started.card:
+        return sentence(started.reason)
+    if started.card == SCRATCH:
+        return "It begins with nothing learnt before, as was asked."
+    if started.ranking and started.expected_saving > 0:
+        share = percent(round(started.expected_saving, 2))
+        near = f"what was learnt for {called(started.card)}, whose images are alike"
+        return f"It begins with {near}: about {share} of the time should be saved."
+    if started.ranking:
+        return f"It begins with {called(started.card)}: nothing else here is surely quicker for these images."
+    return f"It begins with {called(started.card)}. {sentence(started.reason)}"
+
+
+def furthest(pairs: Sequence[tuple[str, str, float]]) -> str:
+    """The answer at the top of the table of distances."""
+    near, far = min(pairs, key=lambda pair: pair[2]), max(pairs, key=lambda pair: pair[2])
+    said = f"'{near[0]}' and '{near[1]}' are the most alike"
+    return f"{said}." if len(pairs) == 1 else f"{said}; '{far[0]}' and '{far[1]}' the least."
+
+
+def _signed(share: float) -> str:
+    return percent(round(share, 2)) if share > -0.005 else f"{percent(round(-share, 2))} lost"
