@@ -89,7 +89,7 @@ def test_near_data_sets_are_greener_and_names_are_only_values() -> None:
         and cells[0]["name"] == "a: the data set itself"
     )
     strength = [float(cell["itemStyle"]["color"].rpartition(",")[2].rstrip(")")) for cell in cells]
-    assert strength[1] > strength[5] > strength[2]
+    assert strength[1] > strength[5] > strength[2] > strength[0]
     assert not cells[0]["label"]["show"] and cells[1]["label"]["show"]
     assert heat.distance_map([], []) and heat.distance_map(["a", "b"], [[0, 0], [0, 0]])
 

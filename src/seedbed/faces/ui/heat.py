@@ -10,12 +10,13 @@ _NO = {"show": False}
 
 def distance_map(names: Sequence[str], distances: Sequence[Sequence[float]]) -> Options:
     """Every data set against every other; the nearer, the greener."""
-    largest = max((value for row in distances for value in row), default=0.0) or 1.0
+    apart = [value for down, row in enumerate(distances) for across, value in enumerate(row) if down != across]
+    least, largest = min(apart, default=0.0), max(apart, default=0.0)
     cells = [
         {
             "name": pair_in_words(names[down], names[across], value, same=down == across),
             "value": [across, down, shown(value)],
-            "itemStyle": {"color": colour(value / largest, same=down == across)},
+            "itemStyle": {"color": colour((value - least) / ((largest - least) or 1.0), same=down == across)},
             "label": {"show": down != across and len(names) <= _NUMBERS_UP_TO},
         }
         for down, row in enumerate(distances)
@@ -67,7 +68,7 @@ def shown(distance: float) -> str:
 
 
 def colour(share: float, *, same: bool) -> str:
-    """Of a square, by its distance over the largest: strong green is near, nearly the paper is far."""
+    """Of a square, by where its distance lies between the least and the largest: the nearest are the greenest."""
     if same:
         return "rgba(128,140,131,0.10)"
-    return f"rgba(64,160,100,{0.13 + 0.72 * (1 - share):.3f})"
+    return f"rgba(64,160,100,{0.13 + 0.55 * (1 - share):.3f})"

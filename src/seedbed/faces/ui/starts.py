@@ -7,13 +7,18 @@ from seedbed.base.resources import show_size
 from seedbed.faces.ui.words import duration, percent, plural, sentence
 from seedbed.flows.usecases.starts import StartedFrom
 
-USUAL = "the usual start"
+USUAL, IMAGENET = "the usual start", "the usual start (ImageNet)"
 SCRATCH = "scratch"
 
 
 def called(start: str) -> str:
     """Weights as people call them: those of ImageNet are the usual start, whatever their network."""
-    return f"{USUAL} (ImageNet)" if start.lower().endswith("imagenet") else f"'{start}'"
+    return IMAGENET if start.lower().endswith("imagenet") else f"'{start}'"
+
+
+def advised(advice: Mapping[str, Any]) -> str:
+    """What a ranking says to start from."""
+    return IMAGENET if advice["as_good"] else called(advice["start"])
 
 
 def zoo_in_words(here: int, newest: str, ranking: Mapping[str, Any] | None) -> str:
@@ -22,7 +27,7 @@ def zoo_in_words(here: int, newest: str, ranking: Mapping[str, Any] | None) -> s
     if ranking and ranking["ranked"]:
         near = ranking["ranked"][0]["name"]
         whose = f"your newest data set '{newest}'" if ranking["target"] == newest else f"'{ranking['target']}'"
-        but = f", but {called(ranking['advice']['start'])} is as good" if ranking["advice"]["as_good"] else ""
+        but = f", but {IMAGENET} is as good" if ranking["advice"]["as_good"] else ""
         return f"{said}; the nearest to {whose} is '{near}'{but}."
     if newest:
         return f"{said}; '{newest}', your newest data set, has not been compared with them yet."

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
+from nicegui.element import Element
 
 from seedbed.assets.access.roles import Role
 from seedbed.assets.store.events import Event
@@ -101,9 +102,11 @@ class RankingPage:
         with self._place:
             _why(facts)
             for number, one in enumerate(facts["ranked"][:_WITH_IMAGES], start=1):
-                data = await self._behind(one["name"])
+                data, in_memory = await self._known(one["name"])
                 theirs = await examples(self._visit, data)
-                with _candidate(number, one, chosen=one["name"] == facts["advice"]["start"]):
+                with _candidate(
+                    number, one["name"], chosen=one["name"] == facts["advice"]["start"], in_memory=in_memory
+                ):
                     with box(classes="pair"):
                         beside(f"Yours: {facts['target']}", target, mine)
                         beside(f"Behind it: {one['trained_on'] or one['name']}", data, theirs)
@@ -112,14 +115,14 @@ class RankingPage:
             if not facts["ranked"]:
                 empty("sprout", "Nothing could be compared", "No weights here know the data set that they come from.")
 
-    async def _behind(self, name: str) -> str:
-        """The data set behind a card; '': it is not known, or gone."""
+    async def _known(self, name: str) -> tuple[str, bool]:
+        """The data set behind a card ('': it is not known, or gone), and whether it is in memory now."""
         try:
             found = await self._visit.ask(self._visit.platform.zoo.show, name)
             signature = await self._visit.ask(self._visit.platform.bundles.show, found["signature"] or name)
-            return await data_of(self._visit, signature)
+            return await data_of(self._visit, signature), bool(found["in_memory"])
         except NotFound:
-            return ""
+            return "", False
 
 
 def _why(facts: Mapping[str, Any]) -> None:
@@ -137,14 +140,14 @@ def _why(facts: Mapping[str, Any]) -> None:
             )
 
 
-def _candidate(number: int, one: Mapping[str, Any], *, chosen: bool) -> Any:
+def _candidate(number: int, name: str, *, chosen: bool, in_memory: bool) -> Element:
     made = box("section", "card candidate chosen" if chosen else "card candidate")
     with made, box(classes="head"):
         with box(classes="row"):
-            words(f"{number}. {one['name']}", "h2", "wrap")
+            words(f"{number}. {name}", "h2", "wrap")
             if chosen:
                 words("start from this", "span", "kind")
-        words("in memory" if one["in_memory"] else "on disk", "span", "tag")
+        words("in memory" if in_memory else "on disk", "span", "kind" if in_memory else "tag")
     return made
 
 

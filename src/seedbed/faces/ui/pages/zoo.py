@@ -55,10 +55,13 @@ class ZooPage:
         if any(event.kind in ENDINGS for event in events):
             await self._show(await self._visit.ask(self._visit.platform.data.list, limit=_SETS))
 
-    async def _networks(self) -> list[str]:
+    async def _networks(self) -> dict[str, str]:
+        """The networks that there are weights of one's own for, by the card that each starts from otherwise."""
         cards = await self._visit.shared(self._visit.platform.zoo.cards)
         kept = [one["architecture"] for one in cards if one["kept"]]
-        return sorted(set(kept), key=lambda name: (-kept.count(name), name))
+        usual = {one["architecture"]: one["name"] for one in cards if not one["kept"]}
+        often = sorted(set(kept), key=lambda name: (-kept.count(name), name))
+        return {usual.get(name, name): name for name in often} or {TrainSettings().start: TrainSettings().start}
 
     async def _show(self, data: Sequence[Bundle]) -> None:
         zoo = self._visit.platform.zoo
@@ -131,7 +134,7 @@ def _card_table(cards: Sequence[Mapping[str, Any]]) -> None:
                     words("in memory" if one["in_memory"] else "on disk", "span", "kind" if one["in_memory"] else "tag")
 
 
-def _ask(visit: Visit, data: Sequence[Bundle], networks: Sequence[str]) -> None:
+def _ask(visit: Visit, data: Sequence[Bundle], networks: dict[str, str]) -> None:
     """Which data set to find the nearest weights for."""
     with card("What is nearest to a data set?"):
         words(
@@ -142,8 +145,7 @@ def _ask(visit: Visit, data: Sequence[Bundle], networks: Sequence[str]) -> None:
         )
         with box(classes="search"):
             chosen = ui.select({one.uuid: one.name for one in data}, value=data[0].uuid, label="Data set")
-            usual = networks[0] if networks else TrainSettings().start
-            network = ui.select(list(networks or [usual]), value=usual, label="Network").props("outlined dense")
+            network = ui.select(networks, value=next(iter(networks)), label="Network").props("outlined dense")
             chosen.props("outlined dense")
 
             async def rank() -> None:
@@ -166,7 +168,7 @@ def _rankings(rankings: Sequence[Mapping[str, Any]]) -> None:
             with box("tr"):
                 words(facts["target"], "td", "wrap")
                 words(facts["ranked"][0]["name"] if facts["ranked"] else "nothing could be compared", "td")
-                words(tell.called(facts["advice"]["start"]), "td", "soft")
+                words(tell.advised(facts["advice"]), "td", "soft")
                 with box("td", "keep"):
                     link("Why", path("zoo", "rank", facts["bundle"]), aria_label=f"Why, for {facts['target']}")
 
