@@ -13,6 +13,7 @@ from seedbed.methods.similarity.otdd import Otdd
 from seedbed.methods.similarity.signature import Signature, Unit
 
 _FARTHEST = 1e6
+_WORKERS = 2  # pairs of data sets at a time: the solvers work without the interpreter's lock
 
 
 def _ignore(_done: int, _total: int) -> None:
@@ -59,13 +60,13 @@ def distance_matrix(
     signatures: Sequence[Signature],
     how: Otdd | None = None,
     *,
-    workers: int = 2,
+    workers: int = _WORKERS,
     on_progress: Callable[[int, int], object] = _ignore,
 ) -> NDArray[np.float64]:
     """The distances between all pairs of data sets, which go both ways alike; several pairs at a time."""
     found = np.zeros((len(signatures), len(signatures)))
     pairs = list(combinations_with_replacement(range(len(signatures)), 2))
-    with ThreadPoolExecutor(workers) as pool:  # the solvers work without the interpreter's lock
+    with ThreadPoolExecutor(workers) as pool:
         distances = pool.map(lambda pair: dataset_distance(signatures[pair[0]], signatures[pair[1]], how), pairs)
         for done, ((i, j), distance) in enumerate(zip(pairs, distances, strict=True), start=1):
             found[i, j] = found[j, i] = distance
@@ -88,19 +89,21 @@ def rank(
     """
     for source in (*sources, baseline):
         _check_comparable(target, source)
-    to_baseline = dataset_distance(target, baseline, how)
     rough = {source.name: target.sketch.distance(source.sketch) for source in sources}
     order = sorted(sources, key=lambda source: rough[source.name])
-    full = {source.name: dataset_distance(target, source, how) for source in order[:exact_for]}
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        found = pool.map(lambda other: dataset_distance(target, other, how), (baseline, *order[:exact_for]))
+        to_baseline, *measured = found
+    full = dict(zip((source.name for source in order), measured, strict=False))
     # Sketches are of another scale: their distances are stretched to meet the full ones.
     stretch = _ratio(sum(full.values()), sum(rough[name] for name in full)) if full else 1.0
     distances = {**full, **{source.name: stretch * rough[source.name] for source in order[exact_for:]}}
     ratios = {name: _ratio(distance, to_baseline) for name, distance in distances.items()}
     largest = max(ratios.values(), default=0.0)
-    found = [
+    ranked = [
         Nearness(name, distances[name], ratios[name], _ratio(ratios[name], largest), name in full) for name in distances
     ]
-    return sorted(found, key=lambda near: (not near.exact, near.ratio, near.name))
+    return sorted(ranked, key=lambda near: (not near.exact, near.ratio, near.name))
 
 
 def _ratio(part: float, whole: float) -> float:
