@@ -11,10 +11,10 @@ from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from seedbed.assets.access.roles import SOLO
+from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.data.synthetic import write_leaves
 from seedbed.assets.projects.classes import Kind
-from seedbed.assets.projects.labels import LabelEvent
+from seedbed.assets.projects.labels import LabelEvent, Source
 from seedbed.base.ids import new_id
 from seedbed.base.resources import Resources
 from seedbed.runtime.jobs.records import Job
@@ -214,6 +214,10 @@ def test_a_training_is_queued_stopped_let_go_on_and_ended_in_plain_words(
     expect(said).to_contain_text("It is stopped for now")
     page.get_by_role("button", name="Go on from here").click()
     expect(said).to_contain_text("It is queued behind")
+    beside = page.context.new_page()
+    beside.goto(place.at("results"))
+    expect(beside.get_by_text("these are the results of the training before")).to_be_visible()
+    beside.close()
     page.get_by_role("button", name="End it…").click()
     page.get_by_role("button", name="Keep it").click()
     assert platform.trainings.of(place.project, by=SOLO).stage == "waiting"
@@ -240,9 +244,12 @@ def test_a_click_in_the_table_of_mistakes_shows_exactly_those_images(watched: Wa
         alive(page)
         expect(page.locator("#chosen h3")).to_contain_text(said.partition(",")[0])
         expect(page.locator("#chosen figure")).to_have_count(count)
-    expect(page.get_by_role("link", name="Label these next")).to_have_attribute(
-        "href", f"/projects/{place.project}/label?show=unsure"
-    )
+    shown = page.locator(".card", has_text="One more round").locator("figure img")
+    first = [int((one.get_attribute("src") or "").split("/images/")[1].split("/")[0]) for one in shown.all()]
+    page.get_by_role("link", name="Label these next").click()
+    page.wait_for_selector("#labelling[data-ready]")
+    cells = page.locator(".lb-cell:not([hidden])").evaluate_all("cells => cells.map((cell) => cell.id)")
+    assert {f"image-{index}" for index in first} <= {*cells}, "the very images that were shown"
     assert watched.wrong == []
 
 
@@ -278,10 +285,12 @@ def test_what_was_said_of_a_new_project_can_be_changed_later(watched: Watched, p
     page.get_by_text("Settings", exact=True).click()
     page.get_by_label("Labels of each class").fill("9")
     page.get_by_text("Put alike images together").click()
+    page.get_by_label("Checks in 100 images").fill("5")
     page.get_by_role("button", name="Keep these settings").click()
     expect(page.locator(".toast", has_text="The settings are kept.")).to_be_visible()
     settings = place.served.platform.projects.get(made.id, by=SOLO).settings
     assert (settings.goal, settings.grouping, settings.train_by_itself) == (9, True, False)
+    assert settings.honeypots == 0.05
     assert watched.wrong == []
 
 
@@ -294,7 +303,8 @@ def test_a_slip_is_changed_or_kept_with_one_click_and_not_asked_about_again(
     fields.say(9, "healthy")
     fields.say(22, "rust")
     page = watched.go(f"{place.served.url}/projects/{fields.project.id}/review")
-    expect(page.locator(".lead")).to_have_text("2 labels look as if they might be slips. Keep each, or change it.")
+    slips = "2 labels look as if they might be slips. Keep each, or change it."
+    expect(page.locator(".lead")).to_have_text(slips, timeout=30_000)  # a desk starts
     page.get_by_role("button", name="Change to rust").click()
     expect(page.get_by_text("It is rust.")).to_be_visible()
     page.get_by_role("button", name="Keep rust").click()
@@ -303,6 +313,28 @@ def test_a_slip_is_changed_or_kept_with_one_click_and_not_asked_about_again(
     assert [labels[fields.ids[row]].label for row in (9, 22)] == ["rust", "rust"]
     page.reload()
     expect(page.get_by_text("No label looks like a slip.")).to_be_visible()
+    assert watched.wrong == []
+
+
+def test_the_page_for_reviewing_says_how_people_agree_and_who_gets_checks_right(
+    watched: Watched, place: Place, tmp_path: Path
+):
+    projects = place.served.platform.projects
+    fields = made_up(place.served.platform, tmp_path, name="Two people", count=30, size=240)
+    fields.label(*range(12))
+    ben = Identity("ben", "ben", Role.LABELLER, {fields.project.id: Role.LABELLER})
+    said = [LabelEvent(new_id(), fields.ids[row], "rust", "") for row in (0, 1, 3)]
+    sure = [LabelEvent(new_id(), fields.ids[row], fields.truth(row), "", Source.GOLDEN) for row in (0, 1)]
+    projects.add_labels(fields.project.id, said, by=ben)
+    projects.add_labels(fields.project.id, sure, by=SOLO)
+    page = watched.go(f"{place.served.url}/projects/{fields.project.id}/review")
+    both = " and ".join(sorted(["ben", SOLO.name]))
+    agree = page.get_by_text(f"{both} agree on 2 of 3 images that both labelled.")
+    expect(agree).to_be_visible(timeout=30_000)  # a desk starts
+    expect(page.get_by_text("ben got 1 of 2 checks right.")).to_be_visible()
+    page.get_by_role("link", name="Look at 1 image they see differently").click()
+    page.wait_for_url("**/label?show=disagreements")
+    expect(page.locator(".lb-banner")).to_contain_text("agree on 2 of 3 images that both labelled.")
     assert watched.wrong == []
 
 

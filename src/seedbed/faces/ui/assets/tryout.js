@@ -46,9 +46,9 @@
     answers.replaceChildren(make("p", "soft", "Looking at them …"));
     const reply = await fetch(`/api/v1/projects/${encodeURIComponent(place.dataset.try)}/predict`, {
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ upload }),
-    });
-    const found = await reply.json().catch(() => ({}));
-    if (!reply.ok) {
+    }).catch(() => null);
+    const found = reply ? await reply.json().catch(() => ({})) : { detail: "The server cannot be reached. Drop them once more." };
+    if (!reply?.ok) {
       answers.replaceChildren(make("p", "note bad", [found.detail || "That did not work.", found.hint].filter(Boolean).join(" ")));
       return;
     }

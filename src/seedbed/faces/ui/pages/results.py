@@ -22,6 +22,7 @@ from seedbed.flows.platform import Platform
 from seedbed.flows.usecases.outcomes import Called, Outcome, confused, least_certain
 
 _IMAGES, _UNSURE = 60, 12
+_NEXT = 60  # images in one more round: as many as one labels in a few minutes
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Results:
     facts: Mapping[str, Any]
     called: Sequence[Called]
     unsure: Sequence[Called]
+    going: bool = False  # a training whose results are not here yet
 
 
 @page("/projects/{ref}/results", role=Role.VIEWER)
@@ -48,6 +50,8 @@ async def results(visit: Visit, ref: str, true: str = "", called: str = "") -> N
                 link("Back to the project", home, "button main")
             return
         lead.set_text(told.accuracy_in_words(found.facts).replace("the model", "it"))
+        if found.going:
+            words("It is being trained anew: these are the results of the training before.", "p", "note")
         _mistaken(found, true, called)
         _one_more_round(visit, found)
         _classes(found.facts)
@@ -62,7 +66,8 @@ def _look(platform: Platform, ref: str, by: Identity) -> Results:
     facts = told.report_of(platform, outcome.report, by)
     called = platform.outcomes.called(outcome, by=by)
     labelled = platform.projects.labels(project.id, by=by)
-    return Results(project, outcome, facts, called, least_certain(called, labelled, _UNSURE))
+    going = platform.trainings.of(project.id, by=by).open
+    return Results(project, outcome, facts, called, least_certain(called, labelled, _NEXT), going)
 
 
 async def _slips(visit: Visit, project: str, place: Element) -> None:
@@ -131,11 +136,18 @@ def _one_more_round(visit: Visit, found: Results) -> None:
                 thumbs.Thumb(
                     thumbs.address(data, one.index), f"{one.called}?", f"{say.percent(round(one.sure, 2))} sure"
                 )
-                for one in found.unsure
+                for one in found.unsure[:_UNSURE]
             ]
         )
         with box(classes="row"):
-            link("Label these next", path("projects", project, "label", show="unsure"), "button main big")
+            link("Label these next", path("projects", project, "label", show=_next(found)), "button main big")
+
+
+def _next(found: Results) -> str:
+    """What the labelling page shows: these very images, where they are still those of the project."""
+    if not found.outcome or found.outcome.data != found.project.data:
+        return "unsure"
+    return "images:" + ",".join(str(one.index) for one in found.unsure)
 
 
 def _classes(facts: Mapping[str, Any]) -> None:

@@ -52,8 +52,6 @@ class Review:
         """Find them."""
         try:
             found = await self._visit.ask(self._visit.platform.labelling.slips, self._project.id)
-            quality = await self._visit.ask(self._visit.platform.projects.quality, self._project.id)
-            apart = await self._visit.ask(self._visit.platform.projects.disagreements, self._project.id)
         except SeedbedError as error:
             self._tell(str(error))
             return
@@ -61,6 +59,10 @@ class Review:
         self._count()
         with self._place:
             self._slips(found)
+        projects = self._visit.platform.projects
+        quality = await self._visit.ask(projects.quality, self._project.id)
+        apart = await self._visit.ask(projects.disagreements, self._project.id)
+        with self._place:
             self._people(quality, len(apart))
 
     def _slips(self, found: Sequence[Doubt]) -> None:

@@ -45,7 +45,18 @@ async def takeaway(visit: Visit, ref: str) -> None:
             _try(project.id, project.data)
         if outcome is not None:
             _model(outcome)
+            if outcome.download is None:
+                _reload_when_packed(visit, project.id)
         _names(project.id, labels, outcome)
+
+
+def _reload_when_packed(visit: Visit, project: str) -> None:
+    async def look(_: object) -> None:
+        outcome = await visit.ask(visit.platform.outcomes.of, project)
+        if outcome and outcome.download:
+            visit.client.run_javascript("location.reload()")
+
+    visit.site.live.watch(visit.client, visit.by, look)
 
 
 def _labels(platform: Platform, project: str, by: Identity) -> int:

@@ -6,7 +6,7 @@ import { goal, plural } from "./words.js";
 const HINTS = {
   mistakes: "These labels look wrong. Enter takes the proposal; the class's own key says that it was right.",
   disagreements: "People say different things of these. Say what is right.",
-  images: "The images that you chose.",
+  images: "The images that you wanted to see.",
 };
 
 const MOST_PAIRS = 3; // of people who labelled the same images: the page for reviewing labels tells of all
