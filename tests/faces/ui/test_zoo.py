@@ -100,6 +100,8 @@ def test_a_map_shows_which_data_sets_are_alike(watched: Watched, served: Served,
         page.get_by_role("checkbox", name=name).click()
     page.get_by_role("button", name="Compare these").click()
     expect(page.locator("#toasts")).to_contain_text("2 to 40 data sets can be compared at a time; given: 0.")
+    page.locator("#toasts button").click()
+    expect(page.locator("#toasts .toast")).to_have_count(0)
     well(watched)
 
 
