@@ -128,7 +128,9 @@ class QualityView(View):
 
     pairs: list[AgreedView]
     images: int = Field(description="Images that two people or more have labelled.", examples=[50])
-    alpha: float | None = Field(description="Krippendorff's alpha over all of them; null: there are none.")
+    alpha: float | None = Field(
+        description="Krippendorff's alpha over all of them; null: there are none.", examples=[0.88]
+    )
     golden: int = Field(description="Images with a golden label.", examples=[20])
     checks: list[CheckedView] = Field(description="By person; who is no trainer sees their own.")
 
