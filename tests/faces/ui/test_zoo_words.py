@@ -75,7 +75,12 @@ def test_a_project_is_told_without_words_of_machine_learning() -> None:
         == "It begins with what was learnt for 'wheat', whose images are alike: about 40 % of the time should be saved."
     )
     as_good = starts.begun_in_words(StartedFrom(LITE0, "x epochs", "uuid"))
-    assert as_good == "It begins with the usual start (ImageNet): nothing else here is surely quicker for these images."
+    photographs = "It begins with what was learnt from everyday photographs"
+    assert as_good == f"{photographs}: nothing else here is surely quicker for these images."
+    assert starts.begun_in_words(StartedFrom(LITE0, "There were no other weights.")) == f"{photographs}."
+    assert (
+        starts.begun_in_words(StartedFrom("wheat", "x")) == "It begins with what was learnt for 'wheat', as was asked."
+    )
     assert starts.begun_in_words(StartedFrom("", "They are being compared")) == "They are being compared."
     assert "nothing learnt before" in starts.begun_in_words(StartedFrom("scratch", "It was asked to."))
 

@@ -87,13 +87,14 @@ def begun_in_words(started: StartedFrom) -> str:
         return sentence(started.reason)
     if started.card == SCRATCH:
         return "It begins with nothing learnt before, as was asked."
-    if started.ranking and started.expected_saving > 0:
-        share = percent(round(started.expected_saving, 2))
-        near = f"what was learnt for {called(started.card)}, whose images are alike"
-        return f"It begins with {near}: about {share} of the time should be saved."
-    if started.ranking:
-        return f"It begins with {called(started.card)}: nothing else here is surely quicker for these images."
-    return f"It begins with {called(started.card)}. {sentence(started.reason)}"
+    if called(started.card) == IMAGENET:
+        begins = "It begins with what was learnt from everyday photographs"
+        return f"{begins}: nothing else here is surely quicker for these images." if started.ranking else f"{begins}."
+    begins = f"It begins with what was learnt for {called(started.card)}"
+    if not started.ranking:
+        return f"{begins}, as was asked."
+    share = percent(round(started.expected_saving, 2))
+    return f"{begins}, whose images are alike: about {share} of the time should be saved."
 
 
 def furthest(pairs: Sequence[tuple[str, str, float]]) -> str:
