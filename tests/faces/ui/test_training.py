@@ -50,7 +50,7 @@ def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
     expect(form.get_by_text("what the weak view says")).to_be_visible()
     form.get_by_label("Steps", exact=True).fill("7")
     form.get_by_label("Learning rate").fill("0.01")
-    form.get_by_label("Labels of each class").fill("3")
+    form.get_by_label("Labels of each class (0: all)").fill("3")
     form.get_by_label("Seed", exact=True).fill("11")
     form.get_by_label("Other settings").fill("ema=0.9 threshold=0.8")
     form.get_by_role("button", name="Train with 30 labels").click()

@@ -1,5 +1,6 @@
 """One project as a way in five steps: images, labels, training, results, taking away; what comes next is said first."""
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -46,6 +47,7 @@ class ProjectHome:
         self._now = first
         self._tell = tell
         self._labels = labels
+        self._looking = asyncio.Lock()
 
     @property
     def moving(self) -> bool:
@@ -79,8 +81,9 @@ class ProjectHome:
             await self._look()
 
     async def _look(self) -> None:
-        self._now = await self._visit.ask(self._visit.platform.ways.of, self._now.project.id)
-        await self._show()
+        async with self._looking:  # else an older answer could come after a newer one, and stay
+            self._now = await self._visit.ask(self._visit.platform.ways.of, self._now.project.id)
+            await self._show()
 
     async def _show(self) -> None:
         self._tell(answer(self._now))
