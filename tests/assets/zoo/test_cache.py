@@ -127,8 +127,6 @@ def test_two_processes_at_once_never_see_half_a_file_or_others_weights(tmp_path:
 
 
 def test_a_network_built_through_the_cache_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not LITE0.on_disk:
-        pytest.skip("its package is not installed")
     plain = build_backbone(LITE0, 3).network.state_dict()
     monkeypatch.setenv("SEEDBED_WEIGHT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SEEDBED_WEIGHT_SLOTS", "1")

@@ -12,15 +12,12 @@ CLASSES = ("beetle", "moth", "aphid", "weevil")
 HOWS = [Otdd(), Otdd(definition="reference"), Otdd(labels="exact")]
 
 
-def test_set(seed, count=160, width=12):
+def labelled_insects(seed, count=160, width=12):
     """Images of four classes, their true labels, and for each a wrong one."""
     draws = np.random.default_rng(seed)
     truth = draws.integers(0, 4, count)
     features = draws.normal(size=(count, width)) + 1.5 * draws.normal(size=(4, width))[truth]
     return features, truth, (truth + draws.integers(1, 4, count)) % 4
-
-
-test_set.__test__ = False
 
 
 def noisy(truth, wrong, share, seed):
@@ -33,7 +30,7 @@ def noisy(truth, wrong, share, seed):
 
 @pytest.mark.parametrize("how", HOWS, ids=["paper", "reference", "exact labels"])
 def test_perfect_predictions_are_at_exactly_0(how):
-    features, truth, _ = test_set(0)
+    features, truth, _ = labelled_insects(0)
     assert prediction_distance(features, truth, truth, CLASSES, how=how) == 0.0
     assert prediction_distance(features, truth, list(truth), CLASSES, how=how, settings=UnitSettings(size=50)) == 0.0
 
@@ -41,14 +38,14 @@ def test_perfect_predictions_are_at_exactly_0(how):
 @pytest.mark.parametrize("how", HOWS, ids=["paper", "reference", "exact labels"])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_distance_grows_with_the_share_of_wrong_labels(how, seed):
-    features, truth, wrong = test_set(seed)
+    features, truth, wrong = labelled_insects(seed)
     shares = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6)
     far = [prediction_distance(features, truth, noisy(truth, wrong, share, seed), CLASSES, how=how) for share in shares]
     assert all(nearer < further for nearer, further in pairwise(far)), far
 
 
 def test_it_grows_over_several_units_too_and_one_wrong_label_is_not_missed():
-    features, truth, wrong = test_set(5, count=170)
+    features, truth, wrong = labelled_insects(5, count=170)
     far = [
         prediction_distance(features, truth, noisy(truth, wrong, share, 5), CLASSES, settings=UnitSettings(size=50))
         for share in (0.006, 0.1, 0.4)
@@ -66,7 +63,7 @@ def test_classes_that_are_alike_are_the_lesser_mistake():
 
 
 def test_moving_all_features_changes_nothing():
-    features, truth, wrong = test_set(1)
+    features, truth, wrong = labelled_insects(1)
     said = noisy(truth, wrong, 0.2, 0)
     moved = prediction_distance(features + 500.0, truth, said, CLASSES)
     assert moved == pytest.approx(prediction_distance(features, truth, said, CLASSES), rel=1e-3)
@@ -81,7 +78,7 @@ def test_pixels_are_compared_as_bytes():
 
 
 def test_classes_that_were_exchanged_altogether_are_at_0_as_documented():
-    features, truth, _ = test_set(2)
+    features, truth, _ = labelled_insects(2)
     assert prediction_distance(features, truth, (truth + 1) % 4, CLASSES) == pytest.approx(0, abs=0.01)
 
 

@@ -21,7 +21,7 @@ from seedbed.methods.similarity.units import UnitSettings, cut
 Kept = NDArray[np.uint8] | NDArray[np.float16]
 _VERSION = "1"
 # Of a class's covariance, in Gaussian label distances. 100 of 200 directions leave an error of 0.08 % in the distance
-# of photographs at 28 px (benchmarks/otdd.py) and take a quarter of the time.
+# of photographs at 28 px (benchmarks/otdd.py).
 _RANK = 100
 
 
