@@ -1,10 +1,12 @@
 """A signature: what similarity keeps of a data set instead of its images."""
 
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -99,29 +101,38 @@ class Signature:
     @classmethod
     def load(cls, path: Path) -> "Signature":
         """Read what `save` wrote."""
-        try:
-            with safe_open(path, "numpy") as file:
-                about = json.loads((file.metadata() or {})["about"])
-                names = file.keys()
-                units = tuple(
-                    Unit(file.get_tensor(f"units.{number}.features"), file.get_tensor(f"units.{number}.labels"))
-                    for number in range(sum(name.endswith(".features") for name in names))
-                )
-                sketch = Sketch(**{name[7:]: file.get_tensor(name) for name in names if name.startswith("sketch.")})
-        except (SafetensorError, KeyError, ValueError, TypeError) as error:
-            raise Damaged(f"{path} is no signature of a data set.", hint="Make it anew: seedbed zoo rank.") from error
-        return cls(about["name"], about["space"], about["count"], tuple(about["classes"]), units, sketch)
+        with _opened(path) as (file, about):
+            count = sum(name.endswith(".features") for name in _names(file))
+            units = tuple(
+                Unit(file.get_tensor(f"units.{number}.features"), file.get_tensor(f"units.{number}.labels"))
+                for number in range(count)
+            )
+            known = (about["name"], about["space"], about["count"], tuple(about["classes"]))
+            return cls(*known, units, _sketch_in(file))
 
 
 def glimpse(path: Path) -> tuple[str, Sketch]:
     """The space and the sketch of a signature, without its units: what a first look at 1,000 of them takes."""
+    with _opened(path) as (file, about):
+        return str(about["space"]), _sketch_in(file)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The file and what it says of itself; whatever is wrong with it, it is damaged."""
     try:
         with safe_open(path, "numpy") as file:
-            about = json.loads((file.metadata() or {})["about"])
-            names = [name for name in file.keys() if name.startswith("sketch.")]  # noqa: SIM118 (it is no mapping)
-            return str(about["space"]), Sketch(**{name[7:]: file.get_tensor(name) for name in names})
+            yield file, json.loads((file.metadata() or {})["about"])
     except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise Damaged(f"{path} is no signature of a data set.", hint="Make it anew: seedbed zoo rank.") from error
+
+
+def _sketch_in(file: Any) -> Sketch:
+    return Sketch(**{name[7:]: file.get_tensor(name) for name in _names(file) if name.startswith("sketch.")})
+
+
+def _names(file: Any) -> list[str]:
+    return list(file.keys())
 
 
 def signature_of(
