@@ -248,6 +248,13 @@ def test_what_is_imported_is_checked_before_it_is_queued(platform: Platform, tmp
     assert [job.step for job in jobs] == ["signature", "import-weights"] and jobs[1].name == "w"
 
 
+def test_a_data_set_that_does_not_exist_is_refused_even_where_there_is_nothing_to_choose_from(
+    platform: Platform,
+) -> None:
+    with pytest.raises(NotFound, match="no-such-leaves"):
+        platform.zoo.rank("no-such-leaves", by=SOLO)
+
+
 def test_the_service_needs_no_torch_for_its_zoo(settings: Settings, tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from seedbed.base.settings import Settings\n"

@@ -170,6 +170,8 @@ class Zoo:
         place = self._projects.get(project, by=by) if project else None
         by.require(Role.TRAINER, place.id if place else "")
         where = place.id if place else ""
+        if data:
+            self._bundles.show(data, by=by)  # refused by name even where there is nothing to choose from
         listed, draft = self._starts.shortlist(network_of(self._network(network)), size, where)
         if not listed:
             return []
