@@ -11,8 +11,10 @@ from seedbed.assets.store.store import Store
 from seedbed.base.errors import Damaged, InvalidInput, NotFound
 from seedbed.flows.kinds import KINDS
 from seedbed.flows.kinds.data import by_id
+from seedbed.flows.kinds.facts import Facts
 from seedbed.flows.kinds.labels import Labels, read_labels
 from seedbed.flows.kinds.models import Predictions, Report
+from seedbed.flows.kinds.zoo import Outcome, Ranking, Similarity
 from seedbed.flows.platform import Platform
 
 
@@ -47,6 +49,34 @@ def test_single_numbers_of_a_report_are_values_that_lists_can_show(tmp_path: Pat
     arrays = report.draft(name="r").arrays
     assert arrays["accuracy"].type is ArrayType.FLOAT and arrays["accuracy"].items == (0.5,)
     assert "classes" not in arrays and report.facts()["classes"] == [{"name": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "facts", "values"),
+    [
+        (Report, {"accuracy": 0.5, "classes": ["a"]}, {"accuracy": (0.5,)}),
+        (
+            Ranking,
+            {"advice": {"start": "one", "reason": "It is near."}},
+            {"start": ("one",), "reason": ("It is near.",)},
+        ),
+        (Similarity, {"names": ["one", "zwölf"], "space": "s"}, {"names": ("one", "zwölf"), "space": ("s",)}),
+        (Outcome, {"target": "t", "start": "one", "curve": [0.5]}, {"target": ("t",), "start": ("one",)}),
+    ],
+)
+def test_a_kind_of_one_json_file_reads_what_was_written_and_shows_the_most_telling_of_it(
+    store: Store, tmp_path: Path, kind: type[Facts], facts: dict[str, object], values: dict[str, tuple[object, ...]]
+) -> None:
+    bundle = store.publish(kind.write(tmp_path / "out", facts).draft(name="some"))
+    opened = kind.open(store.checkout(bundle, tmp_path / "in"))
+    assert opened.facts() == facts
+    assert dict(opened.values) == values
+    assert [link.name for link in bundle.arrays[kind.kind].files] == [f"{kind.kind}.json"]
+
+
+def test_facts_that_are_no_numbers_are_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        Report.write(tmp_path, {"accuracy": float("nan")})
 
 
 def test_predictions_have_confidences_and_a_list_of_files_per_class(tmp_path: Path) -> None:

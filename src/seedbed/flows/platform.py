@@ -38,9 +38,9 @@ from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.labelling import Labelling
 from seedbed.flows.usecases.models import Models
 from seedbed.flows.usecases.notices import Notices, channels
-from seedbed.flows.usecases.outcomes import Outcomes
 from seedbed.flows.usecases.presence import Presence
 from seedbed.flows.usecases.projects import Projects
+from seedbed.flows.usecases.results import Results
 from seedbed.flows.usecases.similarities import Similarities
 from seedbed.flows.usecases.starts import Starts
 from seedbed.flows.usecases.trainings import Trainings
@@ -126,7 +126,7 @@ class Platform:
         )
         self.similarities = Similarities(self.store, self.bundles, self.jobs, self._starts)
         self.trainings = Trainings(self.jobs, self.models, self.projects, self.queue, self.store, self.clock)
-        self.outcomes = Outcomes(self.projects, self.store)
+        self.results = Results(self.projects, self.store)
         self._groupings = Groupings(
             self.store,
             self.queue,
@@ -148,7 +148,7 @@ class Platform:
             acting=self.users.acting_for,
             pixel_limit=pixels,
         )
-        self.ways = Ways(self.bundles, self.jobs, self.labelling, self.trainings, self.outcomes)
+        self.ways = Ways(self.bundles, self.jobs, self.labelling, self.trainings, self.results)
         self.backup = Backup(self.store, self.audit)
 
     @classmethod

@@ -22,7 +22,7 @@ from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
 from tests.faces.ui.conftest import PHONE, TOKEN, Served, Watched, alive
 from tests.faces.ui.content import ended
-from tests.faces.ui.outcome import publish_outcome
+from tests.faces.ui.tested import publish_tested
 from tests.flows.made_up import made_up
 
 PER_CLASS, LABELS = 5, 3
@@ -56,7 +56,7 @@ def place(serve: Callable[[str], Served], tmp_path_factory: pytest.TempPathFacto
     assert job.state is State.DONE, job.reason
     platform.projects.set_data(project.id, job.outputs["data"], by=SOLO)
     _label(served, project.id, truth)
-    publish_outcome(platform, tmp_path_factory.mktemp("out"), project.id, job.outputs["data"], truth)
+    publish_tested(platform, tmp_path_factory.mktemp("out"), project.id, job.outputs["data"], truth)
     return Place(served, leaves, project.id, job.outputs["data"])
 
 
@@ -356,7 +356,7 @@ def test_names_of_classes_never_become_markup_on_these_pages(watched: Watched, p
     platform.projects.set_data(project.id, job.outputs["data"], by=SOLO)
     records = platform.data.records(job.outputs["data"], by=SOLO)
     truth = {record["file"]: name for record, name in zip(records, (evil, "b"), strict=True)}
-    publish_outcome(platform, tmp_path / "out", project.id, job.outputs["data"], truth)
+    publish_tested(platform, tmp_path / "out", project.id, job.outputs["data"], truth)
     for path in ("", "/results", f"/results?true={evil}&called={evil}", "/takeaway"):
         page = watched.go(f"{place.served.url}/projects/{project.id}{path}")
         assert page.evaluate("window.hacked") is None

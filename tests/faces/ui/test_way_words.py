@@ -12,7 +12,7 @@ from seedbed.assets.store.bundle import Array, ArrayType, Bundle
 from seedbed.faces.ui.news import news_of
 from seedbed.faces.ui.way import answer, grouping_in_words, images_in_words, labels_in_words
 from seedbed.flows.usecases.grouping import Alike
-from seedbed.flows.usecases.outcomes import Called, Outcome, confused, least_certain
+from seedbed.flows.usecases.results import Called, Result, confused, least_certain
 from seedbed.flows.usecases.trainings import Training
 from seedbed.flows.usecases.ways import Way
 from seedbed.runtime.jobs.records import Job
@@ -34,7 +34,7 @@ def way(counts: Mapping[str, int] | None = None, **more: Any) -> Way:
         "coming": None,
         "alike": Alike("ready"),
         "training": NONE,
-        "outcome": None,
+        "result": None,
         "jobs": [],
     }
     return Way(**{**known, **more})
@@ -47,8 +47,8 @@ def test_the_first_sentence_is_what_to_do_next() -> None:
     running = Training("running", "It is learning; about 6 minutes left.")
     assert answer(way({"a": 5, "b": 5}, training=running)) == running.sentence
     report = bundle("report")
-    tested = Outcome(bundle("model"), Bundle(**{**vars(report), "arrays": {"accuracy": _share(0.915)}}), None, None, "")
-    assert answer(way({"a": 5, "b": 5}, outcome=tested)).startswith("It names 91.5 % of the images")
+    tested = Result(bundle("model"), Bundle(**{**vars(report), "arrays": {"accuracy": _share(0.915)}}), None, None, "")
+    assert answer(way({"a": 5, "b": 5}, result=tested)).startswith("It names 91.5 % of the images")
 
 
 def _share(value: float) -> Array:

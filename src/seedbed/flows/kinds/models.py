@@ -4,12 +4,13 @@ import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.base.tables import csv_text
+from seedbed.flows.kinds.facts import Facts
 from seedbed.flows.kinds.kind import Kind, put
 from seedbed.flows.kinds.zoo import kept_in
 
@@ -128,23 +129,11 @@ class Predictions(Kind):
             return list(csv.DictReader(file))
 
 
-class Report(Kind):
+class Report(Facts):
     """How good a model is: scores, scores per class, confusions."""
 
     kind = "report"
     about = "how good a model is"
-
-    @classmethod
-    def write(cls, folder: Path, facts: Mapping[str, Any]) -> Self:
-        """Into a fresh folder; single numbers also become values, so that lists of bundles can show them."""
-        put(folder / "report" / "report.json", json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
-        numbers = {name: (value,) for name, value in facts.items() if isinstance(value, int | float)}
-        return cls(folder, numbers)
-
-    def facts(self) -> dict[str, Any]:
-        """Everything in it."""
-        facts: dict[str, Any] = json.loads(self.file("report", "report.json").read_text())
-        return facts
 
 
 def file_names_of(names: Sequence[str]) -> list[str]:

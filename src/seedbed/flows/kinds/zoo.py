@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from seedbed.assets.zoo.records import CARD_FILE, WEIGHTS_FILE
-from seedbed.flows.kinds.kind import Kind, put
+from seedbed.flows.kinds.facts import Facts
+from seedbed.flows.kinds.kind import Kind, Values
 
 SIGNATURE_FILE = "signature.safetensors"
-RANKING_FILE, OUTCOME_FILE, SIMILARITY_FILE = "ranking.json", "outcome.json", "similarity.json"
 
 
 class Signature(Kind):
@@ -99,7 +99,7 @@ def kept_in(folder: Path) -> Path | None:
     return place if (place / CARD_FILE).is_file() else None
 
 
-class Ranking(Kind):
+class Ranking(Facts):
     """How near the weights of the zoo are to a data set, what is expected of each, and which one to start from."""
 
     kind = "ranking"
@@ -107,19 +107,13 @@ class Ranking(Kind):
     derived = True
 
     @classmethod
-    def write(cls, folder: Path, facts: Mapping[str, Any]) -> Self:
-        """Into a fresh folder."""
-        put(folder / "ranking" / RANKING_FILE, json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    def values_of(cls, facts: Mapping[str, Any]) -> Values:
+        """What it advises."""
         advice = facts["advice"]
-        return cls(folder, {"start": (str(advice["start"]),), "reason": (str(advice["reason"]),)})
-
-    def facts(self) -> dict[str, Any]:
-        """Everything in it."""
-        facts: dict[str, Any] = json.loads(self.file("ranking", RANKING_FILE).read_text(encoding="utf-8"))
-        return facts
+        return {"start": (str(advice["start"]),), "reason": (str(advice["reason"]),)}
 
 
-class Similarity(Kind):
+class Similarity(Facts):
     """How far apart several data sets are: every pair of them."""
 
     kind = "similarity"
@@ -127,18 +121,12 @@ class Similarity(Kind):
     derived = True
 
     @classmethod
-    def write(cls, folder: Path, facts: Mapping[str, Any]) -> Self:
-        """Into a fresh folder."""
-        put(folder / "similarity" / SIMILARITY_FILE, json.dumps(facts, ensure_ascii=False, allow_nan=False) + "\n")
-        return cls(folder, {"names": tuple(str(name) for name in facts["names"]), "space": (str(facts["space"]),)})
-
-    def facts(self) -> dict[str, Any]:
-        """Everything in it."""
-        facts: dict[str, Any] = json.loads(self.file("similarity", SIMILARITY_FILE).read_text(encoding="utf-8"))
-        return facts
+    def values_of(cls, facts: Mapping[str, Any]) -> Values:
+        """Who was compared, and in what."""
+        return {"names": tuple(str(name) for name in facts["names"]), "space": (str(facts["space"]),)}
 
 
-class Outcome(Kind):
+class Outcome(Facts):
     """What came of one training: from where it started, how long it took to its best, what was known before."""
 
     kind = "outcome"
@@ -146,7 +134,6 @@ class Outcome(Kind):
     derived = True
 
     @classmethod
-    def write(cls, folder: Path, facts: Mapping[str, Any]) -> Self:
-        """Into a fresh folder."""
-        put(folder / "outcome" / OUTCOME_FILE, json.dumps(facts, ensure_ascii=False, allow_nan=False) + "\n")
-        return cls(folder, {"target": (str(facts["target"]),), "start": (str(facts["start"]),)})
+    def values_of(cls, facts: Mapping[str, Any]) -> Values:
+        """On what it was, and from what."""
+        return {"target": (str(facts["target"]),), "start": (str(facts["start"]),)}

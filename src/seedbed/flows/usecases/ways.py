@@ -12,7 +12,7 @@ from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.grouping import Alike
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.labelling import Labelling
-from seedbed.flows.usecases.outcomes import Outcome, Outcomes
+from seedbed.flows.usecases.results import Result, Results
 from seedbed.flows.usecases.trainings import Training, Trainings
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
@@ -33,7 +33,7 @@ class Way:
     coming: Job | None
     alike: Alike  # how far the grouping of alike images is
     training: Training
-    outcome: Outcome | None
+    result: Result | None
     jobs: Sequence[Job]  # the newest first
 
     @property
@@ -44,7 +44,7 @@ class Way:
     @property
     def right(self) -> float | None:
         """The share of its test images that the newest model names rightly."""
-        return self.outcome.right if self.outcome else None
+        return self.result.right if self.result else None
 
     @property
     def missing(self) -> dict[str, int]:
@@ -63,13 +63,13 @@ class Ways:
     """What people see of a whole project."""
 
     def __init__(
-        self, bundles: Bundles, jobs: Jobs, labelling: Labelling, trainings: Trainings, outcomes: Outcomes
+        self, bundles: Bundles, jobs: Jobs, labelling: Labelling, trainings: Trainings, results: Results
     ) -> None:
         self._bundles = bundles
         self._jobs = jobs
         self._labelling = labelling
         self._trainings = trainings
-        self._outcomes = outcomes
+        self._results = results
 
     def of(self, ref: str, *, by: Identity) -> Way:
         """Look everything up; as with the board, images that nobody has had grouped yet are grouped from now on."""
@@ -86,7 +86,7 @@ class Ways:
             coming=coming_of(jobs, data),
             alike=board.alike,
             training=self._trainings.of(project.id, by=by),
-            outcome=self._outcomes.of(project.id, by=by),
+            result=self._results.of(project.id, by=by),
             jobs=jobs,
         )
 

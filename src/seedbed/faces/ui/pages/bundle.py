@@ -11,7 +11,7 @@ from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, card, facts, link, path, table, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import lineage
-from seedbed.faces.ui.parts.outcome import TOLD, outcome
+from seedbed.faces.ui.parts.made import TOLD, show_made
 from seedbed.faces.ui.site import Visit, page
 
 _FILES, _ITEMS, _VERSIONS = 60, 12, 20
@@ -28,7 +28,7 @@ async def bundle(visit: Visit, ref: str) -> None:
         lead.set_text(_answer(found))
         if found.kind in _SHOWN_WELL:
             with card("What it says"):
-                await outcome(visit, found, named=False)
+                await show_made(visit, found, named=False)
         await _lineage(visit, found)
         with card("What is in it"):
             _arrays(found)

@@ -17,7 +17,7 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import lineage
 from seedbed.faces.ui.parts.curves import Curves, Metrics, of_one
 from seedbed.faces.ui.parts.joblist import StateBadge
-from seedbed.faces.ui.parts.outcome import TOLD, found, outcome
+from seedbed.faces.ui.parts.made import TOLD, found, show_made
 from seedbed.faces.ui.parts.started import StartedPart
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.telling import telling
@@ -112,7 +112,7 @@ class JobPage:
         _keep_head(self._results)
         with self._results:
             for bundle in bundles:
-                await outcome(self._visit, bundle)
+                await show_made(self._visit, bundle)
 
     async def _show_lineage(self) -> None:
         boxes, arrows = await self._visit.ask(lambda *, by: _graph(self._visit.platform, self.job, by))

@@ -119,7 +119,7 @@ class ResultStep:
             await self._step.show("later", "How good it is, and where it is wrong.", None, _nothing)
             return
         said = f"It names {say.percent(round(now.right, 3))} of the images that it had not seen correctly."
-        known = now.outcome.model.uuid if now.outcome else ""
+        known = now.result.model.uuid if now.result else ""
         await self._step.show("done", said, known, lambda: self._draw(now))
 
     async def _draw(self, now: Way) -> None:
@@ -136,7 +136,7 @@ class TakeStep:
 
     async def show(self, now: Way) -> None:
         """What can be had."""
-        ready = bool(now.outcome and now.outcome.download)
+        ready = bool(now.result and now.result.download)
         said = "The model and the labels are ready." if ready else "The model, to use anywhere, and your labels."
         when: When = "done" if ready else "later"
         await self._step.show(when, said, (ready, bool(now.labels)), lambda: self._draw(now, ready=ready))

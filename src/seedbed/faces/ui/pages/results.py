@@ -19,18 +19,18 @@ from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.matrix import matrix
 from seedbed.faces.ui.site import Visit, page
 from seedbed.flows.platform import Platform
-from seedbed.flows.usecases.outcomes import Called, Outcome, confused, least_certain
+from seedbed.flows.usecases.results import Called, Result, confused, least_certain
 
 _IMAGES, _UNSURE = 60, 12
 _NEXT = 60  # images in one more round: as many as one labels in a few minutes
 
 
 @dataclass(frozen=True)
-class Results:
+class Found:
     """All that the page says, looked up at once."""
 
     project: Project
-    outcome: Outcome | None
+    result: Result | None
     facts: Mapping[str, Any]
     called: Sequence[Called]
     unsure: Sequence[Called]
@@ -44,7 +44,7 @@ async def results(visit: Visit, ref: str, true: str = "", called: str = "") -> N
     home = path("projects", found.project.id)
     ui.add_head_html(theme.way_head())
     with frame(visit, "Results", crumbs=[("Home", "/"), (found.project.name, home)]) as lead:
-        if found.outcome is None or not found.facts:
+        if found.result is None or not found.facts:
             lead.set_text("Nothing has been tested yet.")
             with empty("sprout", "Train first", "Then this page says how good it is, and where it is wrong."):
                 link("Back to the project", home, "button main")
@@ -58,16 +58,16 @@ async def results(visit: Visit, ref: str, true: str = "", called: str = "") -> N
         _more(found)
 
 
-def _look(platform: Platform, ref: str, by: Identity) -> Results:
+def _look(platform: Platform, ref: str, by: Identity) -> Found:
     project = platform.projects.get(ref, by=by)
-    outcome = platform.outcomes.of(project.id, by=by)
-    if outcome is None or outcome.report is None:
-        return Results(project, outcome, {}, (), ())
-    facts = told.report_of(platform, outcome.report, by)
-    called = platform.outcomes.called(outcome, by=by)
+    result = platform.results.of(project.id, by=by)
+    if result is None or result.report is None:
+        return Found(project, result, {}, (), ())
+    facts = told.report_of(platform, result.report, by)
+    called = platform.results.called(result, by=by)
     labelled = platform.projects.labels(project.id, by=by)
     going = platform.trainings.of(project.id, by=by).open
-    return Results(project, outcome, facts, called, least_certain(called, labelled, _NEXT), going)
+    return Found(project, result, facts, called, least_certain(called, labelled, _NEXT), going)
 
 
 async def _slips(visit: Visit, project: str, place: Element) -> None:
@@ -84,7 +84,7 @@ async def _slips(visit: Visit, project: str, place: Element) -> None:
                 link(f"Review {say.plural(found, 'label')}", path("projects", project, "review"), "button")
 
 
-def _mistaken(found: Results, true: str, called: str) -> None:
+def _mistaken(found: Found, true: str, called: str) -> None:
     """The table with a link in each square, and the images of the chosen one."""
     with card("What is taken for what", aside="a click on a number shows the images"):
         words(told.mistakes_in_words(found.facts), "p")
@@ -94,7 +94,7 @@ def _mistaken(found: Results, true: str, called: str) -> None:
             _chosen(found, true, called)
 
 
-def _chosen(found: Results, true: str, called: str) -> None:
+def _chosen(found: Found, true: str, called: str) -> None:
     images = confused(found.called, true, called)
     what = f"{say.plural(len(images), 'image')} of {true}"
     with box("section", "stack", id="chosen"):
@@ -102,7 +102,7 @@ def _chosen(found: Results, true: str, called: str) -> None:
         if not images:
             words("None; or they are no longer here.", "p", "soft")
             return
-        data = found.outcome.data if found.outcome else ""
+        data = found.result.data if found.result else ""
         shown = [
             thumbs.Thumb(thumbs.address(data, one.index), one.file, f"{say.percent(round(one.sure, 2))} sure")
             for one in images[:_IMAGES]
@@ -112,12 +112,12 @@ def _chosen(found: Results, true: str, called: str) -> None:
             words(f"The {_IMAGES} that it is surest of.", "p", "soft")
         with box(classes="row"):
             numbers = ",".join(str(one.index) for one in images[:_IMAGES])
-            if found.outcome and found.outcome.data == found.project.data:
+            if found.result and found.result.data == found.project.data:
                 href = path("projects", found.project.id, "label", show=f"images:{numbers}")
                 link("Look at their labels", href, "button")
 
 
-def _one_more_round(visit: Visit, found: Results) -> None:
+def _one_more_round(visit: Visit, found: Found) -> None:
     """What helps most now, each one click away."""
     project = found.project.id
     with card("One more round"):
@@ -130,7 +130,7 @@ def _one_more_round(visit: Visit, found: Results) -> None:
         words(
             "These images without a label are the ones that it is least sure of. A name for them teaches it most.", "p"
         )
-        data = found.outcome.data if found.outcome else ""
+        data = found.result.data if found.result else ""
         thumbs.grid(
             [
                 thumbs.Thumb(
@@ -143,9 +143,9 @@ def _one_more_round(visit: Visit, found: Results) -> None:
             link("Label these next", path("projects", project, "label", show=_next(found)), "button main big")
 
 
-def _next(found: Results) -> str:
+def _next(found: Found) -> str:
     """What the labelling page shows: these very images, where they are still those of the project."""
-    if not found.outcome or found.outcome.data != found.project.data:
+    if not found.result or found.result.data != found.project.data:
         return "unsure"
     return "images:" + ",".join(str(one.index) for one in found.unsure)
 
@@ -167,8 +167,8 @@ def _classes(facts: Mapping[str, Any]) -> None:
                         words(say.percent(round(float(one[score]), 3)), "td", "number")
 
 
-def _more(found: Results) -> None:
+def _more(found: Found) -> None:
     with box(classes="row"):
         link("Take it away, or try it", path("projects", found.project.id, "takeaway"), "button")
-        if found.outcome and found.outcome.report:
-            link("The whole report", path("bundles", found.outcome.report.uuid), "button")
+        if found.result and found.result.report:
+            link("The whole report", path("bundles", found.result.report.uuid), "button")

@@ -16,7 +16,7 @@ from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.words import percent, plural
 from seedbed.flows.edge import EDGE_FILE
 from seedbed.flows.platform import Platform
-from seedbed.flows.usecases.outcomes import Outcome
+from seedbed.flows.usecases.results import Result
 
 _FORMATS = {
     "label-studio": "Label Studio",
@@ -31,29 +31,29 @@ _FORMATS = {
 async def takeaway(visit: Visit, ref: str) -> None:
     """Downloads, and a place to try it."""
     project = await visit.ask(visit.platform.projects.get, ref)
-    outcome = await visit.ask(visit.platform.outcomes.of, project.id)
+    result = await visit.ask(visit.platform.results.of, project.id)
     labels = await visit.ask(lambda *, by: _labels(visit.platform, project.id, by))
     ui.add_head_html(theme.way_head())
     home = path("projects", project.id)
     with frame(visit, "Take away", crumbs=[("Home", "/"), (project.name, home)]) as lead:
-        lead.set_text(_answer(outcome, labels))
-        if not labels and outcome is None:
+        lead.set_text(_answer(result, labels))
+        if not labels and result is None:
             with empty("sprout", "Nothing to take away yet", "Label a few images and train; then it is all here."):
                 link("Back to the project", home, "button main")
             return
-        if outcome is not None and visit.by.may(Role.LABELLER, project.id):
+        if result is not None and visit.by.may(Role.LABELLER, project.id):
             _try(project.id, project.data)
-        if outcome is not None:
-            _model(outcome)
-            if outcome.download is None:
+        if result is not None:
+            _model(result)
+            if result.download is None:
                 _reload_when_packed(visit, project.id)
-        _names(project.id, labels, outcome)
+        _names(project.id, labels, result)
 
 
 def _reload_when_packed(visit: Visit, project: str) -> None:
     async def look(_: object) -> None:
-        outcome = await visit.ask(visit.platform.outcomes.of, project)
-        if outcome and outcome.download:
+        result = await visit.ask(visit.platform.results.of, project)
+        if result and result.download:
             visit.client.run_javascript("location.reload()")
 
     visit.site.live.watch(visit.client, visit.by, look)
@@ -63,11 +63,11 @@ def _labels(platform: Platform, project: str, by: Identity) -> int:
     return sum(platform.projects.counts(project, by=by).values())
 
 
-def _answer(outcome: Outcome | None, labels: int) -> str:
+def _answer(result: Result | None, labels: int) -> str:
     have = f"your {plural(labels, 'label')}"
-    if outcome is None:
+    if result is None:
         return f"There is no model yet; {have} can be taken away."
-    right = scalar(outcome.report, "accuracy") if outcome.report else None
+    right = scalar(result.report, "accuracy") if result.report else None
     good = f", right on {percent(round(float(right), 3))} of images that it had not seen" if right is not None else ""
     return f"Here are the model{good}, and {have}."
 
@@ -87,8 +87,8 @@ def _try(project: str, data: str) -> None:
         box(classes="answers", id="answers", role="status", aria_live="polite")
 
 
-def _model(outcome: Outcome) -> None:
-    files = _files(outcome.download)
+def _model(result: Result) -> None:
+    files = _files(result.download)
     with card("The model"):
         if not files:
             words("It is being packed; this page will have it in a moment.", "p", "soft")
@@ -136,7 +136,7 @@ def _files(download: Bundle | None) -> dict[str, tuple[str, int]]:
     }
 
 
-def _names(project: str, labels: int, outcome: Outcome | None) -> None:
+def _names(project: str, labels: int, result: Result | None) -> None:
     with card("Names of images"), box(classes="takes"):
         with box("section", "take"):
             words("What people said", "h3")
@@ -146,10 +146,10 @@ def _names(project: str, labels: int, outcome: Outcome | None) -> None:
                 link("Table (CSV)", path(*export, format="csv"), "button main", download="")
                 for name, title in _FORMATS.items():
                     link(title, path(*export, format=name), "button", download="")
-        if outcome and outcome.predictions:
+        if result and result.predictions:
             with box("section", "take"):
                 words("What the model says of every image", "h3")
                 words("A table with how sure it is of each.", "p")
                 with box(classes="row"):
-                    href = path("api", "v1", "bundles", outcome.predictions.uuid, "files", "predictions", "0")
+                    href = path("api", "v1", "bundles", result.predictions.uuid, "files", "predictions", "0")
                     link("Table (CSV)", href, "button", download="")

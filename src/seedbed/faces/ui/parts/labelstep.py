@@ -95,7 +95,7 @@ class LabelStep:
 def _when(now: Way) -> When:
     if now.training.open:
         return ""
-    return "now" if not now.labels or (now.missing and now.outcome is None) else "done"
+    return "now" if not now.labels or (now.missing and now.result is None) else "done"
 
 
 async def take_labels(visit: Visit, project: str, upload: str, *, golden: bool = False) -> int:

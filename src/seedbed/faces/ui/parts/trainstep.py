@@ -49,7 +49,7 @@ class TrainStep:
             self._actions(training)
         elif may and now.data and now.labels and not now.gaps:
             task = Task(now.labels, now.images, project=self._project)
-            TrainForm(self._visit, task, self._refresh, again=now.outcome is not None).build()
+            TrainForm(self._visit, task, self._refresh, again=now.result is not None).build()
         if training.jobs:
             await started_line(self._visit, training.jobs["train"].id)
         if training.jobs and training.stage != "waiting":
@@ -98,7 +98,7 @@ class TrainStep:
 def _when(now: Way) -> When:
     if now.training.open or now.training.stage == "failed":
         return "now"
-    if now.training.stage == "done" or now.outcome:
+    if now.training.stage == "done" or now.result:
         return "done"
     return "later" if now.gaps or not now.labels else "" if now.missing else "now"
 

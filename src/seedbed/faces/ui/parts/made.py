@@ -17,7 +17,7 @@ _SAMPLE = 18
 TOLD = ("ranking", "similarity")  # can be made again, and are for people all the same
 
 
-async def outcome(visit: Visit, bundle: Bundle, *, named: bool = True) -> None:
+async def show_made(visit: Visit, bundle: Bundle, *, named: bool = True) -> None:
     """One bundle in the way that suits its kind."""
     show = {
         "report": report,

@@ -20,7 +20,7 @@ _LOOKED_AT = 3  # of the newest models of a project: the very newest may not be 
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Result:
     """The newest model of a project with what was made of it; what is not there yet is None."""
 
     model: Bundle
@@ -48,14 +48,14 @@ class Called:
     true: str = ""
 
 
-class Outcomes:
+class Results:
     """What people see of a training's results."""
 
     def __init__(self, projects: Projects, store: Store) -> None:
         self._projects = projects
         self._store = store
 
-    def of(self, ref: str, *, by: Identity) -> Outcome | None:
+    def of(self, ref: str, *, by: Identity) -> Result | None:
         """The newest model that was tested, else the newest; None: there is none yet."""
         project = self._projects.get(ref, by=by).id
         models = self._store.find(kind=Model.kind, project=project, all_versions=True, limit=_LOOKED_AT)
@@ -65,7 +65,7 @@ class Outcomes:
             return None
         model = (tested or models)[0]
         found = made[model.uuid]
-        return Outcome(
+        return Result(
             model,
             found.get(Report.kind),
             found.get(Predictions.kind),
@@ -73,14 +73,14 @@ class Outcomes:
             data_behind(self._store, model.uuid),
         )
 
-    def called(self, outcome: Outcome, *, by: Identity) -> Sequence[Called]:
+    def called(self, result: Result, *, by: Identity) -> Sequence[Called]:
         """What the model says of every image of its data set, in their order."""
-        self._projects.get(outcome.model.project, by=by)
-        if outcome.predictions is None or not outcome.data:
+        self._projects.get(result.model.project, by=by)
+        if result.predictions is None or not result.data:
             return ()
-        (link,) = outcome.predictions.arrays["predictions"].files
-        test = dict(outcome.report.lineage.inputs).get("test", "") if outcome.report else ""
-        return _called(self._store.path_of(link.digest), self._test(test), self._store, outcome.data)
+        (link,) = result.predictions.arrays["predictions"].files
+        test = dict(result.report.lineage.inputs).get("test", "") if result.report else ""
+        return _called(self._store.path_of(link.digest), self._test(test), self._store, result.data)
 
     def _test(self, uuid: str) -> Path | None:
         try:

@@ -21,7 +21,7 @@ from seedbed.methods.learn.evaluate import evaluate
 _RIGHT = 0.8
 
 
-def publish_outcome(platform: Platform, place: Path, project: str, data: str, truth: Mapping[str, str]) -> str:
+def publish_tested(platform: Platform, place: Path, project: str, data: str, truth: Mapping[str, str]) -> str:
     """Of the images in `truth` (file to class) every third was put aside; four of five are named rightly. The model."""
     classes = sorted(set(truth.values()))
     records = platform.data.records(data, limit=10_000, by=SOLO)
