@@ -86,7 +86,11 @@ def test_what_cannot_be_compared_is_refused_all_at_once(platform: Platform, sets
     assert len(refused.value.problems) == 2
     with pytest.raises(InvalidInput, match="not a table"):
         platform.similarities.show("one", by=SOLO)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="'nowhere'"):
         platform.similarities.compare(["one", "nowhere"], by=SOLO)
+    with pytest.raises(NotFound) as missing:
+        platform.similarities.compare(["twoo", "one", "nowhere", "twoo"], by=SOLO)
+    assert ["'twoo'" in problem or "'nowhere'" in problem for problem in missing.value.problems] == [True, True]
+    assert "'two'" in missing.value.problems[0], "what was meant is named"
     with pytest.raises(Forbidden):
         platform.similarities.compare(["one", "two"], by=Identity("v", "viewer", Role.VIEWER))

@@ -7,6 +7,7 @@ import pytest
 
 from seedbed.assets.data.synthetic import write_leaves
 from seedbed.base.settings import Settings
+from seedbed.faces.cli.commands.jobs import _say_starts
 from seedbed.faces.cli.commands.zoo import _show_ranking
 from seedbed.faces.cli.session import _raise_for, _spared
 from seedbed.flows.kinds.models import Weights
@@ -99,3 +100,16 @@ def test_a_command_ends_well_when_a_training_did_without_its_ranking() -> None:
     needs = job("train", "done", {"weights": "job:rank/start"})
     assert _spared(sign, [sign, rank, train]) and not _spared(sign, [sign, rank, needs])
     assert not _spared(sign, [sign]), "nobody did without it"
+
+
+def test_of_several_trainings_each_says_what_it_started_from(capsys: pytest.CaptureFixture[str]) -> None:
+    start: Any = {"card": "wheat", "reason": "It is near.", "ranking": "", "expected_saving": 0.0}
+    unknown: Any = {**start, "card": "", "reason": "The weights are being compared."}
+    jobs = [job("one.train", "done", {}), job("one.evaluate", "done", {}), job("two.train", "waiting", {})]
+    _say_starts(jobs[:2], {"one.train": start}, "started")
+    assert capsys.readouterr().out == "It started from wheat: It is near.\n"
+    _say_starts(jobs, {"one.train": start, "two.train": unknown}, "starts")
+    assert capsys.readouterr().out.splitlines() == [
+        "one.train starts from wheat: It is near.",
+        "two.train starts from weights to be chosen: The weights are being compared.",
+    ]

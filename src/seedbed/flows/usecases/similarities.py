@@ -51,7 +51,7 @@ class Similarities:
 
     def compare(self, data: Sequence[str], *, by: Identity) -> list[Job]:
         """Queue what measures all pairs of these data sets; signatures that are missing are made first."""
-        found = [self._bundles.show(ref, by=by) for ref in dict.fromkeys(data)]
+        found = self._found(data, by)
         chosen = sorted({one.uuid: one for one in found}.values(), key=lambda one: (one.name, one.uuid))
         place = self._place(chosen, by)
         by.require(Role.TRAINER, place)
@@ -77,6 +77,21 @@ class Similarities:
         made_from = dict(bundle.lineage.inputs)
         data = [_behind(self._store, made_from[name]) if name in made_from else "" for name in facts.pop("inputs")]
         return {"bundle": bundle.uuid, "created": bundle.created, "data": data, **facts}
+
+    def _found(self, data: Sequence[str], by: Identity) -> list[Bundle]:
+        """The bundles of these names; all that are not there are told at once."""
+        found, missing = list[Bundle](), list[NotFound]()
+        for ref in dict.fromkeys(data):
+            try:
+                found.append(self._bundles.show(ref, by=by))
+            except NotFound as error:
+                missing.append(error)
+        if len(missing) == 1:
+            raise missing[0]
+        if missing:
+            told = [f"{error.message} {error.hint}".strip() for error in missing]
+            raise NotFound(f"{len(missing)} of these data sets are not there.", problems=told)
+        return found
 
     def _newest(self, by: Identity) -> Bundle:
         found = self._store.find(kind=Similarity.kind, project=visible_projects(by), all_versions=True, limit=1)

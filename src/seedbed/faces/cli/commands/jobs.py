@@ -1,6 +1,6 @@
 """`seedbed jobs`: submit, look, stop for now and go on, cancel, run again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ from seedbed.faces.cli.session import Session, session
 if TYPE_CHECKING:
     from seedbed.faces.client import Client
     from seedbed.faces.client.results import Job
+    from seedbed.faces.client.zoo import Start
 
 _BESIDE_A_FILE = ("detach", "as_json")  # options that say nothing of a job
 app = typer.Typer(help="Jobs: submit, look, stop for now and go on, cancel, run again.", no_args_is_help=True)
@@ -198,9 +199,16 @@ def finish(here: Session, jobs: "Sequence[Job]", *, detach: bool, as_json: bool)
         made = [f"{name} {uuid}" for name, uuid in job["outputs"].items()]
         details = ", ".join([job["state"], *_measured(here, job), *made])
         say(f"{job['name'] or job['step']} ({job['id']}): {details}")
-    for start in starts.values():
-        say(f"It {'starts' if detach else 'started'} from {start['card'] or 'weights to be chosen'}: {start['reason']}")
+    _say_starts(ended, starts, "starts" if detach else "started")
     return ended
+
+
+def _say_starts(jobs: "Sequence[Job]", starts: "Mapping[str, Start]", begins: str) -> None:
+    """What each training starts from, and why; of several each by its name."""
+    for job in jobs:
+        if start := starts.get(job["id"]):
+            who = (job["name"] or job["step"]) if len(starts) > 1 else "It"
+            say(f"{who} {begins} from {start['card'] or 'weights to be chosen'}: {start['reason']}")
 
 
 def _measured(here: Session, job: "Job") -> list[str]:
