@@ -81,38 +81,47 @@ class Platform:
             cpus=settings.cpus, memory=settings.memory, gpus=settings.gpus, log_limit=settings.log_limit
         )
         self.audit = Audit(database, self.clock)
-        kept_users = KeptUsers(database, self.events, self.clock, session_hours=settings.session_hours)
-        self._kept_projects = KeptProjects(database, self.events, self.clock)
-        roots = Roots(settings)
-        fixed = {"ingest": {"pixel_limit": settings.image_pixel_limit}}
-        checker = SpecChecker(self.store, self.queue, self._kept_projects, roots, self.executor.nodes, fixed)
-        grace = settings.gc_grace_hours * _HOUR
         self.feed = Feed(self.events)
-        self.users = Users(kept_users, self._kept_projects, self.audit)
+        self.backup = Backup(self.store, self.audit)
+        self._kept_projects = KeptProjects(database, self.events, self.clock)
+        self._roots = Roots(settings)
+        self._galleries = Galleries(self.store)
+        self._with_people()
+        self._with_data()
+        self._with_zoo()
+        self._with_trainings()
+        self._with_labelling()
+
+    def _with_people(self) -> None:
+        kept = KeptUsers(self.database, self.events, self.clock, session_hours=self.settings.session_hours)
+        self.users = Users(kept, self._kept_projects, self.audit)
         self.projects = Projects(self._kept_projects, self.store, self.audit)
+
+    def _with_data(self) -> None:
+        """Bundles, and the jobs that make them."""
         self.contexts = Contexts(self.store, self.audit)
-        self._uploads = Uploads(settings.home / "uploads", self.queue)
+        self._uploads = Uploads(self.settings.home / "uploads", self.queue)
         self.bundles = Bundles(
-            self.store, self._kept_projects, self.contexts, roots, self.audit, self._uploads, gc_grace=grace
-        )
-        self.jobs = Jobs(self.queue, checker, self.executor, self.audit, self.clock)
-        galleries = Galleries(self.store)
-        self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects, galleries)
-        pixels = settings.image_pixel_limit
-        self._cards = Cards(self.store)
-        place = Path(settings.weight_cache).expanduser() if settings.weight_cache else default_folder(settings.home)
-        self.weight_cache = WeightCache(place, settings.weight_slots)
-        self._starts = Starts(self.store, self.queue, self._cards, self.weight_cache, baseline=settings.baseline)
-        self.models = Models(
-            self.bundles,
-            self.jobs,
-            self.projects,
             self.store,
-            roots,
-            self._starts,
-            nodes=self.executor.nodes,
-            pixel_limit=pixels,
+            self._kept_projects,
+            self.contexts,
+            self._roots,
+            self.audit,
+            self._uploads,
+            gc_grace=self.settings.gc_grace_hours * _HOUR,
         )
+        fixed = {"ingest": {"pixel_limit": self.settings.image_pixel_limit}}
+        checker = SpecChecker(self.store, self.queue, self._kept_projects, self._roots, self.executor.nodes, fixed)
+        self.jobs = Jobs(self.queue, checker, self.executor, self.audit, self.clock)
+        self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects, self._galleries)
+
+    def _with_zoo(self) -> None:
+        """Weights to start from, and which data sets are alike."""
+        place = self.settings.weight_cache
+        folder = Path(place).expanduser() if place else default_folder(self.settings.home)
+        self.weight_cache = WeightCache(folder, self.settings.weight_slots)
+        self._cards = Cards(self.store)
+        self._starts = Starts(self.store, self.queue, self._cards, self.weight_cache, baseline=self.settings.baseline)
         self.zoo = Zoo(
             self.store,
             self.bundles,
@@ -121,18 +130,33 @@ class Platform:
             self._cards,
             self._starts,
             self.weight_cache,
-            roots,
+            self._roots,
             self.audit,
         )
         self.similarities = Similarities(self.store, self.bundles, self.jobs, self._starts)
+
+    def _with_trainings(self) -> None:
+        self.models = Models(
+            self.bundles,
+            self.jobs,
+            self.projects,
+            self.store,
+            self._roots,
+            self._starts,
+            nodes=self.executor.nodes,
+            pixel_limit=self.settings.image_pixel_limit,
+        )
         self.trainings = Trainings(self.jobs, self.models, self.projects, self.queue, self.store, self.clock)
         self.results = Results(self.projects, self.store)
+
+    def _with_labelling(self) -> None:
+        """Groups of alike images, labels, and the way of a project from one to the other."""
         self._groupings = Groupings(
             self.store,
             self.queue,
             self.jobs,
             self._kept_projects,
-            galleries,
+            self._galleries,
             self.audit,
             nodes=self.executor.nodes,
         )
@@ -140,16 +164,15 @@ class Platform:
             self.projects,
             self._kept_projects,
             self.store,
-            galleries,
+            self._galleries,
             self._groupings,
             self.trainings,
-            Asking(_desks(settings)),
+            Asking(_desks(self.settings)),
             Presence(self.clock),
             acting=self.users.acting_for,
-            pixel_limit=pixels,
+            pixel_limit=self.settings.image_pixel_limit,
         )
         self.ways = Ways(self.bundles, self.jobs, self.labelling, self.trainings, self.results)
-        self.backup = Backup(self.store, self.audit)
 
     @classmethod
     def open(cls, settings: Settings, clock: Clock | None = None) -> Self:
