@@ -114,6 +114,30 @@ def test_weights_of_the_same_network_are_ranked_before_the_training(
     assert "rank-weights" not in train(platform, truth, params={"start": "resnet50"})
 
 
+def test_all_data_sets_are_looked_at_alike_whatever_a_training_sees_them_at(
+    platform: Platform, data: str, truth: Path, keeping: Kept
+) -> None:
+    keeping("kindred")
+    jobs = train(platform, truth)
+    look = jobs["decode"]  # the data set was taken in at 32 px, and is trained on so
+    assert look.spec.params == {"size": 64} and look.name == "leaves.look.decode"
+    assert jobs["signature"].spec.inputs["decoded"] == f"job:{look.id}/decoded"
+    own = jobs["rank-weights"].spec.inputs["decoded"]
+    assert own == jobs["train"].spec.inputs["decoded"] and "look" not in own
+    ranked = platform.zoo.rank("leaves", network=NETWORK, by=SOLO)
+    assert [job.step for job in ranked] == ["decode", "signature", "rank-weights"]
+    (fine,) = platform.run_until_done([platform.data.add(leaves_of(data, platform), name="fine", size=96, by=SOLO).id])
+    named = platform.zoo.rank("fine", network=NETWORK, by=SOLO)
+    assert [job.step for job in named] == ["signature", "rank-weights"], "larger pixels are there already"
+    assert named[0].spec.inputs["decoded"] == fine.outputs["decoded"]
+
+
+def leaves_of(data: str, platform: Platform) -> Path:
+    """The folder that a data set was taken in from."""
+    job = platform.queue.get(platform.store.get(data).lineage.job)
+    return Path(str(job.spec.params["source"]))
+
+
 def test_cards_of_another_project_are_not_offered(platform: Platform, data: str, truth: Path, keeping: Kept) -> None:
     theirs = platform.projects.create("theirs", by=SOLO)
     keeping("secret", project=theirs.id)
@@ -140,6 +164,22 @@ def test_a_card_that_is_asked_for_is_taken_and_one_that_cannot_be_is_refused(
     assert "'kindred'" in refused.value.hint
     own = train(platform, truth, weights=LITE0, params={"start": LITE0})
     assert own["train"].spec.params["start"] == LITE0 and "weights" not in own["train"].spec.inputs
+
+
+def test_the_cards_that_fit_a_network_are_those_that_can_be_asked_for(platform: Platform, keeping: Kept) -> None:
+    theirs = platform.projects.create("theirs", by=SOLO)
+    keeping("kindred")
+    keeping("other network", network="resnet18")
+    keeping("lite", network="tf_efficientnet_lite0")
+    keeping("secret", project=theirs.id)
+
+    def names(network: str, by: Identity = SOLO) -> list[str]:
+        return [card["name"] for card in platform.zoo.fitting(network, 32, by=by)]
+
+    assert names(NETWORK) == ["kindred", "secret"]
+    assert names(NETWORK, Identity("x", "x", Role.TRAINER, {})) == ["kindred"]
+    assert names("efficientnet_lite0") == names(LITE0) == ["lite"], "a network has several names"
+    assert names("no such network") == []
 
 
 def test_a_ranking_that_fails_does_not_stop_the_training(
@@ -245,7 +285,7 @@ def test_what_is_imported_is_checked_before_it_is_queued(platform: Platform, tmp
     with pytest.raises(Forbidden):
         zoo.add(hub="resnet18", by=Identity("x", "x", Role.LABELLER, {}))
     jobs = zoo.add(path=tmp_path / "w.pt", architecture=NETWORK, data="leaves", by=SOLO)
-    assert [job.step for job in jobs] == ["signature", "import-weights"] and jobs[1].name == "w"
+    assert [job.step for job in jobs] == ["decode", "signature", "import-weights"] and jobs[-1].name == "w"
 
 
 def test_a_data_set_that_does_not_exist_is_refused_even_where_there_is_nothing_to_choose_from(

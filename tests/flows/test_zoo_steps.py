@@ -103,6 +103,17 @@ def test_nothing_is_advised_before_it_is_known_to_save_time(ranked: Ranked) -> N
     assert all(one["ratio"] is None for one in facts["ranked"])
 
 
+def test_weights_that_cannot_be_compared_are_not_said_to_be_missing(tmp_path: Path) -> None:
+    new = decoded(tmp_path / "new", "fields", name="new fields")
+    mine = do("signature", tmp_path / "sign", {"space": "pixels"}, decoded=new)
+    listed = shortlist(tmp_path / "list", {"unknown": None})
+    found = do("rank-weights", tmp_path / "rank", {"network": NETWORK, "scored": 0}, decoded=new, signature=mine,
+               shortlist=listed)  # fmt: skip
+    advice = found["ranking"].facts()["advice"]
+    assert advice["start"] == NETWORK
+    assert advice["reason"].endswith("as far as is known: none of the other weights could be compared.")
+
+
 def test_what_was_measured_decides(ranked: Ranked) -> None:
     facts = ranked(measured("other", faster=True))
     assert facts["learnt_from"] == {"outcomes": 6, "targets": 6}

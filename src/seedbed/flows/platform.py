@@ -133,7 +133,7 @@ class Platform:
             self._roots,
             self.audit,
         )
-        self.similarities = Similarities(self.store, self.bundles, self.jobs, self._starts)
+        self.similarities = Similarities(self.store, self.bundles, self.jobs)
 
     def _with_trainings(self) -> None:
         self.models = Models(

@@ -15,7 +15,8 @@ class Beginning:
     """What is decided of a training's start before it is queued; nothing: it starts as it always did.
 
     `weights` is a bundle that was asked for. `shortlist` is one to be ranked, which is among `drafts` where it is new;
-    `baseline` names the signature that distances are measured against, which `before` makes where it is not there yet.
+    `baseline` names the signature that distances are measured against, `look` the pixels that are compared where the
+    training's own are too few; `before` makes what is not there yet of both.
     """
 
     params: Mapping[str, Any] = field(default_factory=dict)  # of the training, changed
@@ -24,6 +25,7 @@ class Beginning:
     drafts: tuple[Draft, ...] = ()
     before: tuple[JobSpec, ...] = ()
     baseline: str = ""
+    look: str = ""
     rank: Mapping[str, Any] = field(default_factory=dict)  # parameters of the ranking
     estimates: Mapping[str, float] = field(default_factory=dict)
 
@@ -52,7 +54,8 @@ def _ranked(train: JobSpec, beginning: Beginning, data: str) -> list[JobSpec]:
     seen = {name: train.inputs[name] for name in ("decoded", "labels")}
     common: dict[str, Any] = {"cls": train.cls, "project": train.project, "seed": train.seed}
     before = [replace(spec, **common) for spec in beginning.before]
-    signing = JobSpec(SIGNATURE, {"name": data}, seen, name=f"{base}.{SIGNATURE}", **common)
+    looked_at = {**seen, "decoded": beginning.look or seen["decoded"]}
+    signing = JobSpec(SIGNATURE, {"name": data}, looked_at, name=f"{base}.{SIGNATURE}", **common)
     compared = {**seen, "signature": f"job:{signing.name}/signature", "shortlist": beginning.shortlist}
     if beginning.baseline:
         compared["baseline"] = beginning.baseline

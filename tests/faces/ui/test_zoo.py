@@ -128,6 +128,32 @@ def test_where_nothing_is_surely_quicker_imagenet_is_as_good(watched: Watched, s
     assert watched.wrong == []
 
 
+def test_a_training_can_be_told_which_weights_to_start_from(
+    watched: Watched, served: Served, zoo: ZooContent, whole_machine: Job
+):
+    page = watched.go(f"{served.url}/projects/{zoo.project}")
+    page.get_by_text("Advanced", exact=True).click()
+    weights = page.get_by_label("Start from the weights")
+    weights.click()
+    offered = ["The nearest", "The usual ones", "None: from scratch", "wheat 2025, which learnt from wheat leaves"]
+    for name in offered:
+        expect(page.get_by_role("option", name=name)).to_be_visible()
+    page.get_by_role("option", name=offered[-1]).click()
+    page.get_by_label("Backbone").fill("resnet18")
+    page.get_by_label("Backbone").blur()
+    expect(page.locator(".choice", has=weights)).to_contain_text("The nearest")  # the card is of another network
+    page.get_by_label("Backbone").fill("efficientnet_lite0")
+    page.get_by_label("Backbone").blur()
+    weights.click()
+    page.get_by_role("option", name=offered[-1]).click()
+    page.get_by_role("button", name="Train with 12 labels").click()
+    expect(page.get_by_role("button", name="Stop for now")).to_be_visible()
+    jobs = served.platform.trainings.of(zoo.project, by=SOLO).jobs or {}
+    told = served.platform.zoo.start_of(jobs["train"].id, by=SOLO)
+    assert (told.card, told.reason) == ("wheat 2025", "These weights were asked for.")
+    assert watched.wrong == []
+
+
 def test_a_training_says_what_it_starts_from_and_why(
     watched: Watched, served: Served, zoo: ZooContent, whole_machine: Job
 ):

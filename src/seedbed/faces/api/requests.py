@@ -122,7 +122,8 @@ class TrainAsked(Asked):
     )
     weights: Annotated[str, Field(max_length=200)] = Field(
         "",
-        description="auto (the default): the best of the zoo for that network; a card's name; none: from scratch.",
+        description="auto (the default): the best of the zoo for that network; a card's name; pretrained: the usual "
+        "weights of the network; none: from scratch.",
         examples=["auto"],
     )
     seed: int = Field(0, ge=0)

@@ -18,7 +18,7 @@ from seedbed.flows.steps.progress import stoppable
 
 Space = Literal["features", "pixels"]
 _PIXELS = "pixels-28"
-_SHARPEST = 64  # px that a network is shown at most: else images that were decoded larger would look like others
+SHARPEST = 64  # px that a network is shown at most: else images that were decoded larger would look like others
 
 
 class SignatureParams(Params):
@@ -49,12 +49,12 @@ def make_signature(
     if params.space == "pixels":
         features, space = METHODS.get("pixel-features")(pixels), _PIXELS
     else:
-        side = min(pixels.shape[1], _SHARPEST)
+        side = min(pixels.shape[1], SHARPEST)
         if pixels.shape[1] > side:
             pixels = METHODS.get("pixel-features")(pixels, side).reshape(-1, side, side, 3)
         looking = stoppable(run, "looking at the images")
         features = METHODS.get("embed")(pixels, card=CARD, size=SIZE, device="cpu", on_progress=looking)
-        space = f"{CARD}@{SIZE}" if side == _SHARPEST else f"{CARD}@{SIZE} of {side} px"
+        space = f"{CARD}@{SIZE}" if side == SHARPEST else f"{CARD}@{SIZE} of {side} px"
     data = params.name or decoded.name.removesuffix(".decoded")
     found = METHODS.get("signature-of")(features, numbers, classes, name=data, space=space)
     folder = run.folder / "signature-bundle"

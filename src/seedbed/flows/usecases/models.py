@@ -90,7 +90,7 @@ class Models:
         (a column of the data set, such as the plant) all stay on one side; with `folds`, the part number `fold`. Of
         the rest all are used, or `labels_per_class`. Where nothing is said and there is a GPU, it is used; resources
         with several GPUs train with as many ranks. `weights`: 'auto', which ranks those of the zoo for the network that
-        the parameters name; a card's name; or 'none', from scratch.
+        the parameters name; a card's name; 'pretrained', the usual ones of the network; or 'none', from scratch.
         """
         if "ranks" not in (params or {}):  # ranks without GPUs are processes, and one GPU is no place for several
             resources = with_a_gpu(resources, self._nodes())
@@ -106,11 +106,11 @@ class Models:
                 labels = self._projects.draft_labels(place.id, Path(folder), by=by)
                 params = self._of_project(place, params, by)
                 given, drafts = labels.uuid, [labels] if isinstance(labels, Draft) else []
-            beginning = self._starts.beginning(weights, params, project=place.id if place else "", by=by)
+            images = self._bundles.show(data, by=by)
+            beginning = self._starts.beginning(weights, params, images, project=place.id if place else "", by=by)
             params, drafts = beginning.params, [*drafts, *beginning.drafts]
-            named = self._bundles.show(data, by=by).name
             settings = {
-                "name": in_a_name(place.name if place else named),
+                "name": in_a_name(place.name if place else images.name),
                 "project": place.id if place else "",
                 "data": data,
                 "truth" if labels_per_class else "labels": given,
@@ -123,7 +123,7 @@ class Models:
                 "seed": seed,
                 "train": dict(params),
             }
-            chosen = partial(_as_chosen, cls, resources, beginning, named)
+            chosen = partial(_as_chosen, cls, resources, beginning, images.name)
             return self._start("few-labels", settings, by, chosen, drafts)
 
     def training_defaults(self) -> TrainSettings:

@@ -12,18 +12,16 @@ from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.flows.facts import data_behind, json_of
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.zoo import Signature, Similarity
-from seedbed.flows.steps.embed import CARD, SIZE
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
+from seedbed.flows.usecases.looks import SPACE, Looks, space_of
 from seedbed.flows.usecases.pages import visible_projects
-from seedbed.flows.usecases.starts import Starts
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
 STEP = "compare-data"
 MOST = 40  # data sets at a time: 780 pairs
 _SETS, _SIGNATURES = 200, 1000
-_SPACE = f"{CARD}@{SIZE}"  # distances in another one are of another scale
 
 
 @dataclass(frozen=True)
@@ -38,11 +36,11 @@ class Comparable:
 class Similarities:
     """What people ask about how alike their data sets are."""
 
-    def __init__(self, store: Store, bundles: Bundles, jobs: Jobs, starts: Starts) -> None:
+    def __init__(self, store: Store, bundles: Bundles, jobs: Jobs) -> None:
         self._store = store
         self._bundles = bundles
         self._jobs = jobs
-        self._starts = starts
+        self._looks = Looks(store)
 
     def known(self, *, by: Identity) -> list[Comparable]:
         """Every data set in its newest version, and whether it can be compared."""
@@ -62,7 +60,7 @@ class Similarities:
         specs: list[JobSpec] = []
         inputs: dict[str, str] = {}
         for number, each in enumerate(can):
-            made, making = (each.signature, ()) if each.signature else self._starts.signature(each.data)
+            made, making = (each.signature, ()) if each.signature else self._looks.signature(each.data)
             inputs[f"set{number:03d}"] = made
             specs += making
         specs.append(JobSpec(STEP, inputs=inputs, name=f"data-sets.{STEP}", spare=tuple(inputs)))
@@ -104,7 +102,7 @@ class Similarities:
         found = self._store.find(
             kind=Signature.kind, project=visible_projects(by), all_versions=True, limit=_SIGNATURES
         )
-        alike = [one for one in found if _text(one, "space") == _SPACE]
+        alike = [one for one in found if space_of(one) == SPACE]
         return {_behind(self._store, one.uuid): one for one in reversed(alike)}
 
     def _comparable(self, data: Bundle, signatures: Mapping[str, Bundle]) -> Comparable:
@@ -133,11 +131,6 @@ def _problems(chosen: Sequence[Comparable]) -> list[str]:
     if not 2 <= len(chosen) <= MOST:
         problems.append(f"2 to {MOST} data sets can be compared at a time; given: {len(chosen)}.")
     return problems
-
-
-def _text(bundle: Bundle, array: str) -> str:
-    items = bundle.arrays[array].items if array in bundle.arrays else ()
-    return str(items[0]) if items else ""
 
 
 @lru_cache(maxsize=4096)  # where a bundle comes from never changes

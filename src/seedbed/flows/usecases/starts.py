@@ -15,11 +15,13 @@ from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.ids import digest_of, new_id
 from seedbed.base.names import in_a_name
 from seedbed.flows.facts import json_of
-from seedbed.flows.kinds.data import DataSet, Decoded
-from seedbed.flows.kinds.zoo import SIGNATURE_FILE, Outcome, Ranking, Shortlist, Signature
+from seedbed.flows.kinds.data import DataSet
+from seedbed.flows.kinds.zoo import SIGNATURE_FILE, Outcome, Ranking, Shortlist
 from seedbed.flows.pace import seconds_a_step
 from seedbed.flows.starting import RANK, TRAIN, Beginning
+from seedbed.flows.steps.signature import SHARPEST
 from seedbed.flows.usecases.cards import Cards, Kept
+from seedbed.flows.usecases.looks import Looks
 from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Job
@@ -51,11 +53,14 @@ class Starts:
         self._cards = cards
         self._cache = cache
         self._baseline = baseline
+        self.looks = Looks(store)
 
     # --- before ---------------------------------------------------------------------------------------------------
 
-    def beginning(self, weights: str, params: Mapping[str, Any], *, project: str, by: Identity) -> Beginning:
-        """What a training with these parameters starts from: auto, none (from scratch), or a card's name.
+    def beginning(
+        self, weights: str, params: Mapping[str, Any], data: Bundle, *, project: str, by: Identity
+    ) -> Beginning:
+        """What a training with these parameters starts from: auto, none (from scratch), pretrained, or a card's name.
 
         With nothing to choose from nothing changes: no job is added to the training.
         """
@@ -64,7 +69,7 @@ class Starts:
         if asked == SCRATCH:
             return Beginning({**params, "weights": SCRATCH}, estimates=estimates)
         if asked == AUTO:
-            return replace(self._ranked(params, project), estimates=estimates)
+            return replace(self._ranked(params, data, project), estimates=estimates)
         if asked == USUAL:
             return Beginning(params, estimates=estimates)
         return replace(self._asked_for(asked, params, by), estimates=estimates)
@@ -82,22 +87,7 @@ class Starts:
             return "", ()
         if data is None or data.kind != DataSet.kind or data.project not in ("", project):
             return "", ()
-        return self.signature(data)
-
-    def signature(self, data: Bundle) -> tuple[str, tuple[JobSpec, ...]]:
-        """The newest signature of a data set by the classes that it came with, or the jobs that make one."""
-        graph = self._store.lineage(data.uuid, depth=2, direction="down")
-        nodes = sorted((node for node in graph.nodes.values() if not node.gone), key=lambda node: -node.created)
-        for node in nodes:
-            if node.kind == Signature.kind and len(self._store.get(node.uuid).lineage.inputs) == 1:
-                return node.uuid, ()
-        base = in_a_name(data.name)
-        decoded = next((node.uuid for node in nodes if node.kind == Decoded.kind), "")
-        reading = JobSpec("decode", inputs={"data": data.uuid}, name=f"{base}.reference.decode")
-        seen = {"decoded": decoded or f"job:{reading.name}/decoded"}
-        signing = JobSpec("signature", {"name": data.name}, seen, name=f"{base}.reference.signature")
-        jobs = (signing,) if decoded else (reading, signing)
-        return f"job:{signing.name}/signature", jobs
+        return self.looks.signature(data)
 
     def timing(self, names: Mapping[str, int], training: float) -> dict[str, Any]:
         """Parameters of a ranking: what is known of seconds, roughly, so that equal questions stay equal."""
@@ -127,7 +117,7 @@ class Starts:
             )
         return Beginning({**params, "start": chosen or architecture}, weights=card.bundle.uuid)
 
-    def _ranked(self, params: Mapping[str, Any], project: str) -> Beginning:
+    def _ranked(self, params: Mapping[str, Any], data: Bundle, project: str) -> Beginning:
         start, size = str(params.get("start", _DEFAULTS.start)), int(params.get("size", _DEFAULTS.size))
         if params.get("algorithm") == ONE_CLASS:  # its network is not trained: there is no time to save
             return Beginning(params)
@@ -135,6 +125,7 @@ class Starts:
         if not uuid:
             return Beginning(params)
         baseline, before = self.reference(project)
+        look, decoding = self.looks.pixels(data) if size < SHARPEST else ("", ())
         kept = self._cards.kept(sorted({"", project}))
         sizes = {each.name: each.card.size for each in kept} | (
             {start: CARDS.get(start).size} if start in CARDS else {}
@@ -142,7 +133,15 @@ class Starts:
         timing = self.timing(sizes, self._estimates(params).get("seconds", 0.0))
         rank = {"network": start, "size": size, **timing}
         drafts = (draft,) if draft else ()
-        return Beginning(params, shortlist=uuid, drafts=drafts, before=before, baseline=baseline, rank=rank)
+        return Beginning(
+            params,
+            shortlist=uuid,
+            drafts=drafts,
+            before=(*decoding, *before),
+            look=look,
+            baseline=baseline,
+            rank=rank,
+        )
 
     def _estimates(self, params: Mapping[str, Any]) -> dict[str, float]:
         each = seconds_a_step(self._queue, params)

@@ -1,7 +1,7 @@
 """The zoo as people use it: look at cards, bring weights in, rank them for a data set, see what is in memory."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,7 +21,7 @@ from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.files import expanded
 from seedbed.base.names import in_a_name
 from seedbed.flows.facts import data_behind
-from seedbed.flows.kinds.data import DataSet, Decoded
+from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.models import Model, Report
 from seedbed.flows.kinds.zoo import Ranking
 from seedbed.flows.outside import Roots
@@ -29,6 +29,7 @@ from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.cards import Cards, Kept
 from seedbed.flows.usecases.given_labels import draft_of_table, is_table
 from seedbed.flows.usecases.jobs import Jobs
+from seedbed.flows.usecases.looks import is_fine
 from seedbed.flows.usecases.pages import visible_projects
 from seedbed.flows.usecases.projects import Projects
 from seedbed.flows.usecases.starts import StartedFrom, Starts
@@ -87,6 +88,12 @@ class Zoo:
             "comparable": comparable,
         }
 
+    def fitting(self, network: str, size: int, *, by: Identity) -> list[dict[str, Any]]:
+        """The kept cards that a training of a network on images of that side can be told to start from, by name."""
+        asked = network_of(self._network(network))
+        kept = [one for one in self._cards.kept(visible_projects(by)) if one.fits(asked, size)]
+        return [one.facts() for one in sorted(kept, key=lambda one: one.name)]
+
     def add(
         self,
         model: str = "",
@@ -122,14 +129,14 @@ class Zoo:
         if found is not None:
             facts |= self._of_model(found, facts)
             inputs["model"] = found.uuid
-            before = self._seen_by(found)
+            seen = self._seen_by(found)
         else:
             facts |= {"path": str(expanded(path).absolute()) if path else "", "hub": hub}
-            before = self._images_of(data, labels, by) if data else {}
-        specs = []
-        if before:
-            decode, seen = _read_first(before, called)
-            specs = [*decode, JobSpec("signature", {"name": before["name"]}, seen, name=f"{called}.signature")]
+            seen = self._images_of(data, labels, by) if data else None
+        specs: list[JobSpec] = []
+        if seen:
+            signing = JobSpec("signature", {"name": seen.name}, seen.inputs, name=f"{called}.signature")
+            specs = [*seen.decoding, signing]
             inputs["signature"] = f"job:{called}.signature/signature"
         spare = ("signature",)  # without one the card is kept all the same, and cannot be compared
         importing = JobSpec("import-weights", {"name": called, **facts}, inputs, name=called, spare=spare)
@@ -185,10 +192,10 @@ class Zoo:
                 name = f"{in_a_name(Path(labels).stem)}.labels"
                 given = draft_of_table(labels, Path(folder) / "l", name=name, project=where, roots=self._roots, by=by)
                 drafts.append(given)
-            before = self._images_of(data or (place.data if place else ""), "" if given else labels, by)
+            seen = self._images_of(data or (place.data if place else ""), "" if given else labels, by)
             if given is not None:
-                before["labels"] = given.uuid
-            specs = self._comparing(before, listed, {"network": network, "size": size}, where)
+                seen = replace(seen, labels=given.uuid)
+            specs = self._comparing(seen, listed, {"network": network, "size": size}, where)
             return self._jobs.submit_flow(specs, by=by, drafts=drafts)
 
     def ranking(self, ref: str, *, by: Identity) -> dict[str, Any]:
@@ -279,39 +286,38 @@ class Zoo:
             "lineage": {name: value for name, value in lineage.items() if value},
         }
 
-    def _seen_by(self, model: Bundle) -> dict[str, str]:
-        """What a model was trained with: its images as pixels and its labels; nothing: they are gone."""
+    def _seen_by(self, model: Bundle) -> "_Seen | None":
+        """What a model was trained with: its images as pixels and its labels; None: they are gone."""
         inputs = dict(model.lineage.inputs)
         try:
-            seen = {name: self._store.get(inputs[name]).uuid for name in ("decoded", "labels")}
+            decoded, labels = (self._store.get(inputs[name]) for name in ("decoded", "labels"))
         except (KeyError, NotFound):
-            return {}
+            return None
         data = data_behind(self._store, model.uuid)
-        return {**seen, "name": self._store.get(data).name if data else model.name.removesuffix(".model")}
+        if not data:
+            return _Seen(model.name.removesuffix(".model"), decoded.uuid, labels=labels.uuid)
+        behind = self._store.get(data)
+        pixels, decoding = (decoded.uuid, ()) if is_fine(decoded) else self._starts.looks.pixels(behind)
+        return _Seen(behind.name, pixels, decoding, labels.uuid)
 
-    def _images_of(self, data: str, labels: str, by: Identity) -> dict[str, str]:
-        """A data set's images as pixels, or what they are decoded from, and the labels that are named."""
+    def _images_of(self, data: str, labels: str, by: Identity) -> "_Seen":
+        """A data set's images as pixels, and the labels that are named."""
         if not data:
             raise InvalidInput("There is no data set to compare.", hint="Name one, or give the project its data.")
         bundle = self._bundles.show(data, by=by)
         if bundle.kind != DataSet.kind:
             raise InvalidInput(f"'{bundle.name}' is of kind '{bundle.kind}', not a data set.")
-        nodes = self._store.lineage(bundle.uuid, depth=1, direction="down").nodes.values()
-        decoded = [one.uuid for one in nodes if one.kind == Decoded.kind and not one.gone]
-        found = {"name": bundle.name, "decoded": decoded[0]} if decoded else {"name": bundle.name, "data": bundle.uuid}
-        return found | ({"labels": self._bundles.show(labels, by=by).uuid} if labels else {})
+        known = self._bundles.show(labels, by=by).uuid if labels else ""
+        return _Seen(bundle.name, *self._starts.looks.pixels(bundle), known)
 
-    def _comparing(
-        self, before: Mapping[str, str], listed: str, params: Mapping[str, Any], where: str
-    ) -> list[JobSpec]:
-        base = in_a_name(before["name"])
-        decode, seen = _read_first(before, base)
+    def _comparing(self, seen: "_Seen", listed: str, params: Mapping[str, Any], where: str) -> list[JobSpec]:
+        base = in_a_name(seen.name)
         baseline, making = self._starts.reference(where)
-        compared = {**seen, "signature": f"job:{base}.signature/signature", "shortlist": listed}
+        compared = {**seen.inputs, "signature": f"job:{base}.signature/signature", "shortlist": listed}
         compared |= {"baseline": baseline} if baseline else {}
         specs = [
-            *decode,
-            JobSpec("signature", {"name": before["name"]}, seen, name=f"{base}.signature"),
+            *seen.decoding,
+            JobSpec("signature", {"name": seen.name}, seen.inputs, name=f"{base}.signature"),
             *making,
             JobSpec("rank-weights", params, compared, name=f"{base}.rank-weights", spare=("baseline",)),
         ]
@@ -336,13 +342,19 @@ def _facts_of(card: Card) -> dict[str, Any]:
     return {**own, **unknown, "kept": False}
 
 
-def _read_first(before: Mapping[str, str], base: str) -> tuple[list[JobSpec], dict[str, str]]:
-    """The job that decodes a data set's images where nobody did yet, and what later jobs take."""
-    labels = {"labels": before["labels"]} if "labels" in before else {}
-    if "decoded" in before:
-        return [], {"decoded": before["decoded"], **labels}
-    reading = JobSpec("decode", inputs={"data": before["data"]}, name=f"{base}.decode")
-    return [reading], {"decoded": f"job:{reading.name}/decoded", **labels}
+@dataclass(frozen=True)
+class _Seen:
+    """A data set's images as pixels, the jobs that make these where nobody did yet, and its labels."""
+
+    name: str
+    decoded: str
+    decoding: tuple[JobSpec, ...] = ()
+    labels: str = ""  # '': those that the images came with
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """What jobs that look at it take."""
+        return {"decoded": self.decoded, **({"labels": self.labels} if self.labels else {})}
 
 
 def _without_file(entry: Mapping[str, Any]) -> dict[str, Any]:

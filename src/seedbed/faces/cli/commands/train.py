@@ -51,7 +51,8 @@ def train(
     weights: Annotated[
         str,
         typer.Option(
-            help="auto: the best weights of the zoo for that network; a card's name; none: from scratch.",
+            help="auto: the best weights of the zoo for that network; a card's name; pretrained: the network's usual "
+            "ones; none: from scratch.",
             autocompletion=CARDS,
         ),
     ] = "auto",

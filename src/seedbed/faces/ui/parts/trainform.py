@@ -16,11 +16,17 @@ from seedbed.faces.ui.site import Visit
 from seedbed.flows.algorithms import algorithms
 from seedbed.flows.backbones import backbones
 from seedbed.flows.training import problems_by_field
+from seedbed.flows.usecases.starts import AUTO, SCRATCH, USUAL
 from seedbed.flows.written import read_others, read_values, settings_from
 from seedbed.runtime.jobs.records import Job
 
 _TEST_SHARE = 0.3
-_CHOICES = {"weights": ["pretrained", "none"], "scaling": ["weak", "strong"]}
+_CHOICES = {"scaling": ["weak", "strong"]}
+_WEIGHTS = {  # what can be started from besides a card's weights
+    AUTO: "The nearest, where that is surely quicker",
+    USUAL: "The usual ones of the backbone",
+    SCRATCH: "None: from scratch",
+}
 _NUMBERS = {  # setting -> what it is called, the step of its arrows
     "size": ("Image size in pixels", 16),
     "steps": ("Steps", 20),
@@ -99,6 +105,7 @@ class TrainForm:
                 train = "Train again with" if self._again else "Train with"
                 self._button = button(f"{train} {say.plural(self._task.labels, 'label')}", self._start, "main")
             with box("details", "fold") as self._fold:
+                self._fold.on("toggle", self._offer)
                 words("Advanced", "summary")
                 with box(classes="stack"):
                     self._choices()
@@ -111,6 +118,7 @@ class TrainForm:
             networks = backbones()
             start = self._defaults.start
             self._put("start", start, lambda: ui.input("Backbone", autocomplete=list(networks)), wide=True)
+            self._put("weights", AUTO, lambda: ui.select(dict(_WEIGHTS), label="Start from the weights"), wide=True)
             for name, options in _CHOICES.items():
                 self._put(name, getattr(self._defaults, name), _select(options, name.capitalize()))
             for name, (label, step) in _NUMBERS.items():
@@ -119,6 +127,17 @@ class TrainForm:
                 self._put(name, default, _number(label, 0.05 if isinstance(default, float) else 1))
             self._put("values", "", _text("Values of ordered classes", "none=0,low=10,high=50"), wide=True)
             self._put("options", "", _text("Other settings", "ema=0.99 threshold=0.8"), wide=True)
+        self._fields["start"].input.on("blur", self._offer)
+        self._fields["size"].input.on("blur", self._offer)
+
+    async def _offer(self) -> None:
+        """The cards that fit the backbone and the size that are chosen now stand among the weights."""
+        network, size = (self._fields[name].value() for name in ("start", "size"))
+        cards = await self._visit.shared(self._visit.platform.zoo.fitting, str(network), int(size))
+        known = {one["name"]: f"{one['name']}, which learnt from {one['trained_on']}" for one in cards}
+        choice = self._fields["weights"].input
+        kept = choice.value if choice.value in {**_WEIGHTS, **known} else AUTO
+        choice.set_options({**_WEIGHTS, **known}, value=kept)
 
     def _put(
         self,
@@ -189,7 +208,7 @@ class TrainForm:
         return wrong
 
     def _train(self, params: Mapping[str, Any], *, by: Identity) -> list[Job]:
-        apart = {name: self._fields[name].value() for name in _APART}
+        apart = {name: self._fields[name].value() for name in ("weights", *_APART)}
         gpus, task = apart.pop("gpus"), self._task
         resources = Resources(cpus=0, memory=0, gpus=gpus) if gpus else None
         platform = self._visit.platform
