@@ -1,9 +1,12 @@
-"""Test accuracy from a few labels: every algorithm beside labels alone, a linear probe and all labels.
+"""Test error from a few labels: every algorithm beside labels alone, a linear probe, all labels and semilearn.
 
-    python -m benchmarks.ssl_accuracy [--quick] [--json FILE] [--minutes M] [--workers N] [--methods a,b] [--only-table]
+    python -m benchmarks.ssl_accuracy [--quick] [--json FILE] [--minutes M] [--workers N] [--only-table]
+        [--more] [--methods a,b] [--sets a,b] [--labels 10,20] [--seeds 0]
 
-The core table is of seven real sets, 5 and 40 labels a class, three seeds, in the layout of HARVEST's table II. Rows
-are kept as runs finish; a later call goes on where this one ended.
+The core table is of seven real sets, 5 and 40 labels a class, three seeds. `--more` goes on with 10, 20 and 80 labels
+and with the other sets, one seed; `--methods` and the like choose among them. "semilearn freematch" is semilearn's own
+FreeMatch at the same number of steps, and needs `make peers`. Rows are kept as runs finish; a later call goes on where
+this one ended, and every report is made from all rows that there are: see `benchmarks.ssl_report`.
 """
 
 import argparse
@@ -20,38 +23,29 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from benchmarks import harness
-from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, interval, load_set, machines_of, rows_of
+from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, load_set, rows_of
+from benchmarks.ssl_peer import answers_of
+from benchmarks.ssl_report import ALL, BUDGETS, CORE, DEFAULT, LABELS_ONLY, MORE_BUDGETS, OTHERS, PEER, PROBE, report_of
 from seedbed.base.run import MemoryRun
 from seedbed.methods.learn.algorithm import ALGORITHMS
+from seedbed.methods.learn.evaluate import evaluate
 from seedbed.methods.learn.predict import predict
 from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
 from seedbed.methods.learn.trainer import train
 
-TITLE = "Test accuracy from a few labels per class"
-SETS = ("plant-seedlings", "plantdoc", "neu-steel", "cifar10", "coffee-symptom", "rice-insects", "tomato-leaf")
-DEFAULT = TrainSettings().algorithm
-LABELS_ONLY, PROBE, ALL = "supervised", "probe", "all labels"
-BUDGETS, SEEDS = (5, 40), (0, 1, 2)
-REFERENCE = {  # the means that were to be beaten, by method and budget: plain fine-tuning and FreeMatch, one seed
-    (LABELS_ONLY, 5): 55.6,
-    (LABELS_ONLY, 40): 76.8,
-    ("freematch", 5): 50.1,
-    ("freematch", 40): 79.1,
-    (PROBE, 5): 47.4,
-    (PROBE, 40): 67.5,
-    (ALL, 0): 83.4,
-}
+TITLE = "Test error from a few labels per class"
+SEEDS = (0, 1, 2)
+_SCORES = ("accuracy", "precision", "recall", "f1")  # the last three are means over the classes
 
 
 @dataclass(frozen=True)
 class Scale:
     """How large the runs are."""
 
-    sets: tuple[str, ...] = SETS
+    sets: tuple[str, ...] = CORE
     size: int = ON_A_GPU["size"]
     steps: int = ON_A_GPU["steps"]
     labelled: int = ON_A_GPU["labelled_batch"]
@@ -59,34 +53,42 @@ class Scale:
     rate: float = ON_A_GPU["learning_rate"]
     seeds: tuple[int, ...] = SEEDS
     methods: tuple[str, ...] = (DEFAULT, LABELS_ONLY, PROBE, ALL)
+    budgets: tuple[int, ...] = BUDGETS
 
 
-FULL = Scale(
-    methods=(DEFAULT, LABELS_ONLY, PROBE, ALL, *(name for name in ALGORITHMS if name not in (DEFAULT, LABELS_ONLY)))
+EVERY = (DEFAULT, LABELS_ONLY, PROBE, ALL, *(name for name in ALGORITHMS if name not in (DEFAULT, LABELS_ONLY)))
+FULL = Scale(methods=(*EVERY, PEER))
+MORE = (  # after the core: other budgets, then other sets
+    Scale(seeds=SEEDS[:1], methods=EVERY, budgets=MORE_BUDGETS),
+    Scale(OTHERS, seeds=SEEDS[:1], methods=EVERY, budgets=(*BUDGETS, *MORE_BUDGETS)),
 )
-QUICK = Scale(("coffee-symptom", "neu-steel"), 40, 12, 16, 24, 3e-4, (0,), (DEFAULT, LABELS_ONLY))
+QUICK = Scale(("coffee-symptom", "neu-steel"), 40, 12, 16, 24, 3e-4, (0,), (DEFAULT, LABELS_ONLY, PROBE, ALL))
 
 
 def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
     """The runs of a table, what matters most first."""
     for method in scale.methods:
         for seed in scale.seeds:
-            for budget in (0,) if method == ALL else BUDGETS:
+            for budget in (0,) if method == ALL else scale.budgets:
                 for name in scale.sets:
                     yield {"method": method, "set": name, "labels": budget, "seed": seed, "size": scale.size}
 
 
 def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
-    """One run: the accuracy on the test images, and what it took."""
+    """One run: how good it is on the test images, and what it took."""
     data = _loaded(job["set"], job["size"])
     labels, marked = choose(data.labels_train, job["labels"], job["seed"])
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        trained = train(
-            data.images_train, labels, settings_of(job, scale, data), MemoryRun(Path(folder), seed=job["seed"])
-        )
-        right = predict(trained.model, data.images_test).argmax(axis=1) == data.labels_test
-    facts = {"accuracy": float(right.mean()), "marked": marked, "steps": trained.steps}
+    if job["method"] == PEER:
+        answers = answers_of(data, labels, settings_of({**job, "method": "freematch"}, scale, data), job["seed"])
+        steps = scale.steps
+    else:
+        settings = settings_of(job, scale, data)
+        with tempfile.TemporaryDirectory() as folder:
+            trained = train(data.images_train, labels, settings, MemoryRun(Path(folder), seed=job["seed"]))
+            answers, steps = predict(trained.model, data.images_test), trained.steps
+    scores = evaluate(answers, data.labels_test, data.classes).metrics()
+    facts = {name: scores[name] for name in _SCORES} | {"marked": marked, "steps": steps}
     return {**job, **facts, "seconds": round(time.monotonic() - began, 2)}
 
 
@@ -106,7 +108,7 @@ def settings_of(job: Mapping[str, Any], scale: Scale, data: Set) -> TrainSetting
     )
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=len(CORE))
 def _loaded(name: str, size: int) -> Set:
     return load_set(name, size)
 
@@ -135,87 +137,26 @@ def _line(row: Mapping[str, Any]) -> str:
     return f"{row['method']}, {row['set']}, {row['labels']} labels, seed {row['seed']}: {100 * row['accuracy']:.1f} %"
 
 
-def table(rows: Sequence[Mapping[str, Any]], scale: Scale) -> list[dict[str, Any]]:
-    """A line per method and budget: mean accuracy by set, its mean over the sets, and the reference's."""
-    lines = []
-    for method in scale.methods:
-        for budget in (0,) if method == ALL else BUDGETS:
-            cells = {name: _mean(rows, method, budget, name) for name in scale.sets}
-            known = [value for value in cells.values() if value is not None]
-            if not known:
-                continue
-            shown = {name: "" if value is None else f"{value:.1f}" for name, value in cells.items()}
-            mean = f"{np.mean(known):.1f}" if len(known) == len(scale.sets) else ""
-            reference = REFERENCE.get((method, budget), "")
-            labels = budget or "all"
-            lines.append({"method": method, "labels": labels, **shown, "mean": mean, "reference": reference})
-    return lines
+def measure(
+    scales: Sequence[Scale], rows: Rows, *, real: bool, minutes: float, workers: int, core: Scale
+) -> harness.Report:
+    """Fill the tables as far as time allows, and report all that there is of the core's size of images."""
+    until = time.monotonic() + 60 * minutes
+    for scale in scales:
+        fill(rows, scale, minutes=(until - time.monotonic()) / 60, workers=workers)
+    found = [row for row in rows if row["size"] == core.size]
+    return report_of(found, core.sets, real=real, drawn=core is FULL)
 
 
-def _mean(rows: Sequence[Mapping[str, Any]], method: str, budget: int, name: str) -> float | None:
-    found = [row["accuracy"] for row in _of(rows, method, budget, name)]
-    return 100 * float(np.mean(found)) if found else None
-
-
-def _of(rows: Sequence[Mapping[str, Any]], method: str, budget: int, name: str) -> list[Mapping[str, Any]]:
-    return [row for row in rows if (row["method"], row["labels"], row["set"]) == (method, budget, name)]
-
-
-def figures(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, float]:
-    """The default's means, and its worst loss against labels alone over sets and budgets."""
-    found: dict[str, float] = {}
-    for budget in BUDGETS:
-        means = [_mean(rows, DEFAULT, budget, name) for name in scale.sets]
-        if None not in means:
-            found[f"mean_at_{budget}_pct"] = float(np.mean([value for value in means if value is not None]))
-    gains = [mean for mean, _, _ in comparisons(rows, scale, LABELS_ONLY)]
-    if gains:
-        found["worst_minus_labels_only_points"] = min(gains)
-    return found
-
-
-def comparisons(
-    rows: Sequence[Mapping[str, Any]], scale: Scale, other: str
-) -> list[tuple[float, tuple[float, float], str]]:
-    """Points by which the default is ahead of another method, paired by seed, with interval, per set and budget."""
-    lines = []
-    for budget in BUDGETS:
-        for name in scale.sets:
-            ours, theirs = (
-                {row["seed"]: row["accuracy"] for row in _of(rows, method, budget, name)} for method in (DEFAULT, other)
-            )
-            pairs = [100 * (ours[seed] - theirs[seed]) for seed in sorted(set(ours) & set(theirs))]
-            if pairs:
-                lines.append((float(np.mean(pairs)), interval(pairs), f"{name} at {budget}"))
-    return lines
-
-
-def note(rows: Sequence[Mapping[str, Any]], scale: Scale) -> str:
-    """Where the default loses beyond chance, and which rows had classes too small for their budget."""
-    lost = [
-        f"{where} against {other} ({mean:+.1f})"
-        for other in (LABELS_ONLY, PROBE)
-        for mean, (_, high), where in comparisons(rows, scale, other)
-        if high < 0
-    ]
-    marked = sorted({f"{row['set']} at {row['labels']}" for row in rows if row["marked"]})
-    words = f"The default is '{DEFAULT}'. Beyond the paired 95 % interval it loses: {', '.join(lost) or 'nowhere'}."
-    small = f" Classes that gave only half of their images: {', '.join(marked)}." if marked else ""
-    return words + small
-
-
-def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float, workers: int) -> harness.Report:
-    """Fill the table as far as time allows, and report what there is."""
-    fill(rows, scale, minutes=minutes, workers=workers)
-    found = [row for row in rows if row["size"] == scale.size and row["set"] in scale.sets]
-    origin = machines_of(found) if found else ""
-    return harness.Report(
-        figures=figures(found, scale),
-        rows=table(found, scale),
-        data="real" if real else "synthetic",
-        wants_real=True,
-        note=f"{note(found, scale)} {origin}".strip(),
-    )
+def asked(options: argparse.Namespace) -> tuple[Scale, ...]:
+    """What is to be run: the core, more of it, or what the options name."""
+    scales = MORE if options.more else (FULL,)
+    named: dict[str, Any] = {}
+    for name, given in (("methods", options.methods), ("sets", options.sets)):
+        named |= {name: tuple(given.split(","))} if given else {}
+    for name, given in (("budgets", options.labels), ("seeds", options.seeds)):
+        named |= {name: tuple(int(number) for number in given.split(","))} if given else {}
+    return tuple(replace(scale, **named) for scale in scales)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -223,22 +164,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--minutes", type=float, default=24 * 60.0)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--methods", default="")
     parser.add_argument("--only-table", action="store_true")
+    parser.add_argument("--more", action="store_true")
+    for name in ("--methods", "--sets", "--labels", "--seeds"):
+        parser.add_argument(name, default="")
     options, rest = parser.parse_known_args(arguments)
 
     def measured(quick: bool) -> harness.Report:
-        scale = QUICK if quick else FULL
-        if options.methods:
-            scale = Scale(methods=tuple(options.methods.split(",")))
-        real = bool(available(scale.sets))
-        if not real:
-            scale = replace(QUICK, sets=(SYNTHETIC,))
-        if not quick and real:
-            minutes = 0.0 if options.only_table else options.minutes
-            return measure(scale, rows_of("ssl_accuracy"), real=real, minutes=minutes, workers=options.workers)
+        if available(FULL.sets) and not quick:
+            scales = () if options.only_table else asked(options)
+            rows = rows_of("ssl_accuracy")
+            return measure(scales, rows, real=True, minutes=options.minutes, workers=options.workers, core=FULL)
+        real = bool(available(QUICK.sets))
+        scale = QUICK if real else replace(QUICK, sets=(SYNTHETIC,))
         with tempfile.TemporaryDirectory() as folder:
-            return measure(scale, Rows(Path(folder) / "rows.jsonl"), real=real, minutes=10, workers=1)
+            return measure([scale], Rows(Path(folder) / "rows.jsonl"), real=real, minutes=10, workers=1, core=scale)
 
     harness.main("ssl_accuracy", TITLE, measured, rest)
 

@@ -21,7 +21,7 @@ import torch
 
 from benchmarks import harness
 from benchmarks.backbone_time import seconds_in_backbone
-from benchmarks.peers.players import ROOT, Lap, Player, better, compare
+from benchmarks.peers.players import ROOT, Lap, Player, better, compare, semilearn_command
 from seedbed.assets.zoo.builder import Weights, build_backbone
 
 TITLE = "training steps per second beside semilearn"
@@ -101,14 +101,8 @@ def ours() -> Player:
 
 
 def semilearn() -> Player:
-    """The peer: in its environment, else with what was carried here."""
-    script = str(ROOT / "benchmarks" / "peers" / "semilearn_steps.py")
-    python, carried = ROOT / ".venv-peers" / "bin" / "python", ROOT / ".carry" / "peers"
-    if python.exists():
-        return Player([str(python), script], {})
-    if carried.exists():
-        return Player([sys.executable, script], {"PYTHONPATH": str(carried)})
-    raise SystemExit("semilearn is not here: run `make peers` first.")
+    """The peer."""
+    return Player(*semilearn_command("semilearn_steps.py"))
 
 
 @contextmanager

@@ -14,6 +14,17 @@ ROOT = Path(__file__).parents[2]
 _PATIENT = {"OMP_WAIT_POLICY": "passive"}  # threads that wait do not spin: on a busy machine, they hold up the others
 
 
+def semilearn_command(script: str) -> tuple[list[str], dict[str, str]]:
+    """What runs a script of this folder with semilearn, and its environment: in `.venv-peers`, else with `.carry`."""
+    path = str(ROOT / "benchmarks" / "peers" / script)
+    python, carried = ROOT / ".venv-peers" / "bin" / "python", ROOT / ".carry" / "peers"
+    if python.exists():
+        return [str(python), path], {}
+    if carried.exists():
+        return [sys.executable, path], {"PYTHONPATH": str(carried)}
+    raise SystemExit("semilearn is not here: run `make peers` first.")
+
+
 @dataclass(frozen=True)
 class Lap:
     """The best of a program's turns."""
