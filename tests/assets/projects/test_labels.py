@@ -1,4 +1,5 @@
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -341,3 +342,22 @@ def test_an_image_that_goes_by_two_names_has_one_label_the_newest(projects: Proj
     say(projects, "id of a", "", by="bob")
     assert projects.labels("wheat", same) == {}, "what was taken back under one name does not come back under another"
     assert len(projects.labels("wheat")) == 1
+
+
+def test_the_few_golden_labels_are_found_without_reading_all_the_others(projects: Projects) -> None:
+    many = [LabelEvent(f"said {number}", f"{number}.jpg", "rust", "ada") for number in range(8000)]
+    sure = [LabelEvent(f"sure {number}", f"{number}.jpg", "blight", "bob", Source.GOLDEN) for number in (3, 7999)]
+    projects.add_labels("wheat", [*many, *sure])
+    found = projects.on_golden("wheat")
+    assert {image: {by: one.label for by, one in said.items()} for image, said in found.items()} == {
+        "3.jpg": {"ada": "rust", "bob": "blight"},
+        "7999.jpg": {"ada": "rust", "bob": "blight"},
+    }
+
+    def seconds(work: Callable[[], object]) -> float:
+        began = time.perf_counter()
+        work()
+        return time.perf_counter() - began
+
+    quick = min(seconds(lambda: projects.on_golden("wheat")) for _ in range(5))
+    assert 5 * quick < min(seconds(lambda: projects.labels("wheat")) for _ in range(2))

@@ -230,6 +230,13 @@ label_events = Table(  # only ever appended; the newest per image and person cou
         sqlite_where=text("source = 'class'"),
         postgresql_where=text("source = 'class'"),
     ),
+    Index(  # the few golden ones: every label that is kept asks for them
+        "ix_label_events_golden",
+        "project",
+        "image",
+        sqlite_where=text("source = 'golden'"),
+        postgresql_where=text("source = 'golden'"),
+    ),
 )
 
 # --- people ---------------------------------------------------------------------------------------------------------

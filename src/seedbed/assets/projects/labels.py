@@ -25,8 +25,9 @@ Same = Callable[[str], str]  # the name that an image goes by, of any that label
 
 _events = tables.label_events
 _said_of_images = _events.c.source != _CLASS_CHANGED
-# written out, not bound: only so do databases see that the small index of these events is enough
+# written out, not bound: only so do databases see that the small indexes of these events are enough
 _says_of_a_class = _events.c.source == literal_column(f"'{_CLASS_CHANGED}'")
+_is_golden = _events.c.source == literal_column("'golden'")
 
 
 class Source(StrEnum):
@@ -164,9 +165,9 @@ def opinions(connection: Connection, project: str, same: Same = str) -> dict[str
 
 def on_golden(connection: Connection, project: str, same: Same = str) -> dict[str, dict[str, Label]]:
     """The same of those images alone that have, or had, a golden label."""
-    marked = select(_events.c.image).where(_events.c.project == project, _events.c.source == Source.GOLDEN)
+    marked = select(_events.c.image).where(_events.c.project == project, _is_golden)
     said = select(_events).where(_events.c.project == project, _said_of_images, _events.c.image.in_(marked))
-    return _each(_read(connection, project, said.order_by(_events.c.number)), same)
+    return _each(_read(connection, project, said), same)  # in no order: that would read all events of the project
 
 
 def _each(labels: Iterable[Label], same: Same) -> dict[str, dict[str, Label]]:
