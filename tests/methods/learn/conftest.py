@@ -41,6 +41,10 @@ class Task:
         }
         return TrainSettings(**(quick | changes))
 
+    def tiny(self, **changes: Any) -> TrainSettings:
+        """A run of a quarter of a second: timm's smallest network from scratch, for what holds of every network."""
+        return self.settings(**({"start": "test_efficientnet", "weights": "none"} | changes))
+
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> None:

@@ -1,6 +1,5 @@
-"""A training run for a test to kill: folder and, where there is one, the checkpoint to go on from."""
+"""A training run for a test to kill."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,25 +10,23 @@ from seedbed.base.run import FolderRun
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.trainer import train
 
+STEPS = 16
+
 
 def main(folder: Path, resume: Path | None) -> None:
-    """Train for a few steps, reporting each, and save the model at the end."""
+    """Train for a few steps, from a checkpoint where there is one, reporting each, and save the model at the end."""
     torch.set_num_threads(1)
     images, truth, classes = draw_leaves(4, seed=1, size=32)
     labels = np.where(np.arange(len(truth)) < 2 * len(classes), truth, -1)
     settings = TrainSettings(
         classes=classes,
         size=32,
-        steps=30,
+        steps=STEPS,
         labelled_batch=4,
         unlabelled_batch=6,
-        evaluate_every=10,
+        evaluate_every=5,
         report_every=1,
         checkpoint_every=4,
         device="cpu",
     )
     train(images, labels, settings, FolderRun(folder, seed=2, resume=resume)).model.save(folder / "model")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None)

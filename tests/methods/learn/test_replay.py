@@ -26,13 +26,17 @@ class FromTheHost(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-@pytest.mark.parametrize("name", list(ALGORITHMS))
-def test_a_step_neither_reads_values_on_the_host_nor_brings_any(name, tmp_path):
+TINY = {"start": "test_efficientnet", "weights": "none"}
+CASES = [pytest.param(name, TINY, id=name) for name in ALGORITHMS] + [pytest.param("steady", {}, id="pretrained")]
+
+
+@pytest.mark.parametrize(("name", "start"), CASES)
+def test_a_step_neither_reads_values_on_the_host_nor_brings_any(name, start, tmp_path):
     images = np.random.default_rng(0).integers(0, 255, (24, 32, 32, 3), dtype=np.uint8)
     labels = np.full(24, -1)
     labels[:6] = np.arange(6) % 2
     small = {"size": 32, "labelled_batch": 4, "unlabelled_batch": 6, "device": "cpu"}
-    made = TrainSettings(classes=("a", "b"), algorithm=name, **small)
+    made = TrainSettings(classes=("a", "b"), algorithm=name, **small, **start)
     run = TrainingRun(images, labels, made, MemoryRun(tmp_path), ALONE)
     run.begin()
     learner, feed = run.learner, run.feed

@@ -37,12 +37,12 @@ class StopsAfter(MemoryRun):
 
 @pytest.fixture(scope="module")
 def unbroken(task, tmp_path_factory):
-    return train(task.images, task.few_labels(2), task.settings(), MemoryRun(tmp_path_factory.mktemp("whole"), seed=5))
+    return train(task.images, task.few_labels(2), task.tiny(), MemoryRun(tmp_path_factory.mktemp("whole"), seed=5))
 
 
 @pytest.mark.parametrize("stop_at", [1, 3, 5])
 def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_bits(task, unbroken, tmp_path, stop_at):
-    labels, settings = task.few_labels(2), task.settings()
+    labels, settings = task.few_labels(2), task.tiny()
     with pytest.raises(Stopped):
         train(task.images, labels, settings, StopsAfter(tmp_path, stop_at, seed=5))
     assert newest(tmp_path).name == f"{stop_at:09d}"
@@ -52,7 +52,7 @@ def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_bits(task, unbrok
 
 
 def test_a_resumed_run_keeps_the_best_weights_that_it_had_seen(task, tmp_path):
-    labels, settings = task.few_labels(10), task.settings(checkpoint_every=3, patience=0)
+    labels, settings = task.few_labels(10), task.tiny(checkpoint_every=3, patience=0)
     whole = train(task.images, labels, settings, MemoryRun(tmp_path / "whole"))
     with pytest.raises(Stopped):
         train(task.images, labels, settings, StopsAfter(tmp_path, 4))
@@ -64,19 +64,20 @@ def test_a_resumed_run_keeps_the_best_weights_that_it_had_seen(task, tmp_path):
 def test_the_global_generator_neither_matters_nor_changes(task, unbroken, tmp_path):
     torch.manual_seed(123)
     before = torch.get_rng_state()
-    again = train(task.images, task.few_labels(2), task.settings(), MemoryRun(tmp_path, seed=5))
+    again = train(task.images, task.few_labels(2), task.tiny(), MemoryRun(tmp_path, seed=5))
+    train(task.images, task.few_labels(2), task.settings(steps=1), MemoryRun(tmp_path, seed=5))
     assert torch.equal(before, torch.get_rng_state())
     assert same(weights(again), weights(unbroken))
 
 
 def test_another_seed_gives_another_model(task, unbroken, tmp_path):
-    other = train(task.images, task.few_labels(2), task.settings(), MemoryRun(tmp_path, seed=6))
+    other = train(task.images, task.few_labels(2), task.tiny(), MemoryRun(tmp_path, seed=6))
     assert not same(weights(other), weights(unbroken))
 
 
 def test_progress_and_curves_are_reported_with_step_and_total(task, tmp_path):
     run = MemoryRun(tmp_path)
-    train(task.images, task.few_labels(2), task.settings(), run)
+    train(task.images, task.few_labels(2), task.tiny(), run)
     assert [report["step"] for report in run.reports] == [1, 2, 3, 4, 5, 6]
     assert {report["total"] for report in run.reports} == {6}
     assert {"loss", "loss_labelled", "loss_unlabelled", "confident"} <= run.reports[0].keys()
@@ -84,7 +85,7 @@ def test_progress_and_curves_are_reported_with_step_and_total(task, tmp_path):
 
 
 def test_training_ends_early_when_held_out_labels_see_no_gain(task, tmp_path):
-    settings = task.settings(steps=40, evaluate_every=1, patience=2, learning_rate=1e-9, checkpoint_every=40)
+    settings = task.tiny(steps=40, evaluate_every=1, patience=2, learning_rate=1e-9, checkpoint_every=40)
     trained = train(task.images, task.few_labels(10), settings, MemoryRun(tmp_path))
     assert trained.steps == 22  # nothing ends it in the first half, then two are no better
 
@@ -98,7 +99,8 @@ def test_a_start_that_training_only_makes_worse_is_what_is_kept(task, tmp_path):
 
 
 def test_training_ends_early_when_answers_no_longer_change(task, tmp_path):
-    settings = task.settings(steps=40, evaluate_every=1, patience=2, learning_rate=1e-9, checkpoint_every=40)
+    still = {"learning_rate": 1e-9, "batch_norm": "frozen"}
+    settings = task.tiny(steps=40, evaluate_every=1, patience=2, checkpoint_every=40, **still)
     trained = train(task.images, task.few_labels(2), settings, MemoryRun(tmp_path))
     assert trained.steps == 22  # nothing ends it in the first half, then two say the same
     assert trained.criterion == "answers that no longer change"
@@ -106,13 +108,13 @@ def test_training_ends_early_when_answers_no_longer_change(task, tmp_path):
 
 def test_a_checkpoint_of_other_labels_is_refused(task, tmp_path):
     with pytest.raises(Stopped):
-        train(task.images, task.few_labels(2), task.settings(), StopsAfter(tmp_path, 1))
+        train(task.images, task.few_labels(2), task.tiny(), StopsAfter(tmp_path, 1))
     with pytest.raises(Conflict, match="other images, labels"):
-        train(task.images, task.few_labels(3), task.settings(), MemoryRun(tmp_path, resume=newest(tmp_path)))
+        train(task.images, task.few_labels(3), task.tiny(), MemoryRun(tmp_path, resume=newest(tmp_path)))
 
 
 def test_a_loss_that_is_not_a_number_ends_in_a_sentence_and_keeps_the_checkpoint(task, tmp_path):
-    settings = task.settings(learning_rate=1e30, warmup=0.0, checkpoint_every=1)
+    settings = task.tiny(learning_rate=1e30, warmup=0.0, checkpoint_every=1)
     with pytest.raises(Failed, match="smaller learning rate"):
         train(task.images, task.few_labels(2), settings, MemoryRun(tmp_path))
     assert newest(tmp_path).is_dir()
@@ -133,7 +135,7 @@ def test_settings_that_would_train_wrongly_without_a_word_are_refused(task, tmp_
 
 
 def test_epochs_of_labels_alone_are_passes_over_the_labels(task, tmp_path):
-    settings = task.settings(algorithm="supervised", options={}, epochs=2.0, labelled_batch=4)
+    settings = task.tiny(algorithm="supervised", options={}, epochs=2.0, labelled_batch=4)
     assert train(task.images, task.few_labels(2), settings, MemoryRun(tmp_path)).steps == 6  # 12 labels, twice
 
 
