@@ -66,6 +66,18 @@ def test_peaks_within_a_standard_error_are_alike():
     assert pairs_of(rows, "0.1 %")[0].epochs == (2,)
 
 
+def test_what_never_gets_as_far_is_not_quick():
+    rows = [
+        row("a", IMAGENET, [0.5, 0.6, 0.797, 0.8, 0.799]),  # one error is 0.004: it is there after three epochs
+        row("a", "b", [0.7, 0.797, 0.79, 0.81]),
+        row("a", "c", [0.7, 0.75, 0.7, 0.7, 0.7, 0.7]),
+    ]
+    reached = {pair.source: pair for pair in pairs_of(rows, "reached")}
+    assert (reached["b"].epochs, reached["b"].baseline_epochs) == ((2,), (3,))
+    assert reached["c"].ratio == 2, "the paper's way counts two epochs, to a best that is no good"
+    assert {pair.source: pair.epochs for pair in pairs_of(rows, "0.1 %")}["c"] == (2,)
+
+
 def test_from_scratch_all_epochs_count_where_the_accuracy_is_never_reached():
     rows = [row("a", IMAGENET, [0.5, 0.8]), row("a", SCRATCH, [0.1, 0.3, 0.2])]
     assert pairs_of(rows)[0].epochs == (3,)

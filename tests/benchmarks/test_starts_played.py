@@ -5,7 +5,7 @@ import pytest
 from benchmarks.dsd_architecture import Judged, agreement, best_found, single_runs
 from benchmarks.dsd_correlation import Found, figures, foretold, lines, nearest, pearson, played
 from benchmarks.measured_starts import Pair, outcomes_of
-from benchmarks.mtaas import BEST, NEAREST, POLICIES, SURE, TYPES, queue_of, replay, times_of
+from benchmarks.mtaas import BEST, NEAREST, POLICIES, SURE, TYPES, complete, queue_of, replay, speedups, times_of
 from benchmarks.transfers import IMAGENET, LITE0, SCRATCH
 
 SETS = ("a", "b", "c", "d")
@@ -40,6 +40,14 @@ def test_regret_is_against_the_best_start_and_imagenet_is_one_of_them():
     near = {("a", "b"): 0.9, ("a", "c"): 0.5, ("b", "a"): 1.1}  # c is said to be nearer than b, and a to be too far
     wrong = played(pairs, nearest(near))
     assert (wrong.regret, wrong.worse) == (pytest.approx(3 / 1.5 - 1), 1)
+
+
+def test_queues_are_of_the_sets_that_were_measured_in_full(found):
+    assert complete(found.pairs("reached")) == list(SETS)
+    gone = [run for run in found.runs if (run["target"], run["start"]) not in {("a", SCRATCH), ("b", "c"), ("b", "d")}]
+    part = Found(gone, found.distances, "base")
+    assert complete(part.pairs("reached")) == ["c", "d"]
+    assert all(record["imagenet"] > 0 and record["slots"] == 1 for record in speedups(part))
 
 
 def test_a_start_that_is_worse_on_some_folds_only_is_not_surely_worse():
