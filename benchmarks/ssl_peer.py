@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from safetensors.torch import save_file
 
 from benchmarks.few_labels import Set
-from benchmarks.peers.players import ROOT, semilearn_command
+from benchmarks.peers.players import ROOT, loaders, semilearn_command
 from seedbed.assets.zoo.builder import build_backbone
 from seedbed.methods.learn.settings import TrainSettings
 
@@ -64,6 +64,6 @@ def _write(folder: Path, data: Set, labels: NDArray[np.int64], settings: TrainSe
         "unlabelled": settings.unlabelled_batch,
         "rate": settings.learning_rate,
         "seed": seed,
-        "workers": max(1, len(os.sched_getaffinity(0)) // 3) if torch.cuda.is_available() else 0,
+        "workers": loaders(settings.unlabelled_batch, settings.size) if torch.cuda.is_available() else 0,
     }
     (folder / "job.json").write_text(json.dumps(job))

@@ -21,7 +21,7 @@ import torch
 
 from benchmarks import harness
 from benchmarks.backbone_time import seconds_in_backbone
-from benchmarks.peers.players import ROOT, Lap, Player, better, compare, semilearn_command
+from benchmarks.peers.players import ROOT, Lap, Player, better, compare, loaders, semilearn_command
 from seedbed.assets.zoo.builder import Weights, build_backbone
 
 TITLE = "training steps per second beside semilearn"
@@ -184,8 +184,8 @@ def on_gpu(quick: bool) -> harness.Report:
         "share_outside_backbone_lite0_pct": shares[1],
         "vit_small_peak_gb": memory,
     }
-    loaders = f"semilearn loads images with {3 * _workers(vit)} processes"
-    about = f"{torch.cuda.get_device_name()}; {loaders}; Lite0 beside {_EAGER_LITE0:.0f} steps/s of a plain eager loop."
+    loading = f"semilearn loads images with {3 * loaders(vit.unlabelled, vit.size)} processes"
+    about = f"{torch.cuda.get_device_name()}; {loading}; Lite0 beside {_EAGER_LITE0:.0f} steps/s of a plain eager loop."
     return harness.Report(figures, rows, note=_note(about), part="on a GPU")
 
 
@@ -197,7 +197,7 @@ def _vit_beside_semilearn(case: Case) -> tuple[list[dict[str, Any]], list[float]
         for algorithm in _ALGORITHMS:
             best: dict[str, Lap] = {}
             for program, half in (("semilearn", False), ("semilearn, half precision", True)):
-                job = job_of(case, algorithm, images, workers=_workers(case), amp=half)
+                job = job_of(case, algorithm, images, workers=loaders(case.unlabelled, case.size), amp=half)
                 for name, lap in compare({program: (peer, job), "seedbed": (own, job)}, **case.pace).items():
                     best[name] = better(best.get(name), lap)
             us = best.pop("seedbed")
@@ -207,14 +207,6 @@ def _vit_beside_semilearn(case: Case) -> tuple[list[dict[str, Any]], list[float]
             ratios.append(us.steps_per_s / against)
             memory.append(us.gpu_gb)
     return rows, ratios, max(memory)
-
-
-def _workers(case: Case) -> int:
-    """semilearn's number of loaders: its unlabelled images get twice as many, one per core, where memory allows it."""
-    batch = 2 * case.unlabelled * case.size**2 * 3 * 4
-    shared = os.statvfs("/dev/shm")
-    room = shared.f_bavail * shared.f_frsize // 2 // (4 * batch)  # every process keeps two batches ready
-    return max(1, min(len(os.sched_getaffinity(0)) // 2, room))
 
 
 def _seconds_in_backbone(case: Case) -> float:

@@ -25,6 +25,14 @@ def semilearn_command(script: str) -> tuple[list[str], dict[str, str]]:
     raise SystemExit("semilearn is not here: run `make peers` first.")
 
 
+def loaders(unlabelled: int, size: int) -> int:
+    """semilearn's number of loaders: its unlabelled images get twice as many, one per core, where memory allows it."""
+    batch = 2 * unlabelled * size**2 * 3 * 4
+    shared = os.statvfs("/dev/shm")
+    room = shared.f_bavail * shared.f_frsize // 2 // (4 * batch)  # every process keeps two batches ready
+    return max(1, min(len(os.sched_getaffinity(0)) // 2, room))
+
+
 @dataclass(frozen=True)
 class Lap:
     """The best of a program's turns."""
