@@ -89,7 +89,7 @@ def test_with_nothing_to_choose_from_nothing_changes(platform: Platform, data: s
     assert "signature" not in jobs and "rank-weights" not in jobs
     assert "weights" not in jobs["train"].spec.inputs
     told = platform.zoo.start_of(jobs["train"].id, by=SOLO)
-    assert told.card == NETWORK and "no other weights" in told.reason
+    assert told.card == NETWORK and "no others were compared" in told.reason
     assert platform.zoo.rank("leaves", network=NETWORK, by=SOLO) == []
 
 
@@ -153,7 +153,8 @@ def test_a_card_that_is_asked_for_is_taken_and_one_that_cannot_be_is_refused(
 ) -> None:
     kept = keeping("kindred")
     jobs = train(platform, truth, weights="kindred")
-    assert jobs["train"].spec.inputs["weights"] == kept.uuid and "rank-weights" not in jobs
+    assert jobs["train"].spec.inputs["weights"] == kept.uuid
+    assert not {jobs["rank-weights"].id, jobs["signature"].id} & set(jobs["train"].spec.dependencies), "none waits"
     assert platform.zoo.start_of(jobs["train"].id, by=SOLO).card == "kindred"
     plain = platform.models.train("leaves", str(truth), weights="kindred", params={"size": 32}, by=SOLO)
     assert next(job for job in plain if job.step == "train").spec.params["start"] == NETWORK
@@ -191,9 +192,52 @@ def test_a_ranking_that_fails_does_not_stop_the_training(
     end(platform, jobs["rank-weights"], State.FAILED, reason="No room.")
     told = platform.zoo.start_of(jobs["train"].id, by=SOLO)
     assert told.card == NETWORK and "could not be compared (No room)" in told.reason
-    assert (
-        "weights" not in platform.queue.resolve_now(jobs["train"]) if hasattr(platform.queue, "resolve_now") else True
-    )
+
+
+def trained(platform: Platform, tmp_path: Path, job: Job) -> Bundle:
+    """End a training with a made-up model that started from "kindred"."""
+    model = Model(tmp_path / job.id, {"started_from": ("kindred",), "architecture": (NETWORK,), "steps": (4,),
+                                      "best_step": (2,), "images": (42,)})  # fmt: skip
+    model.add_curve([{"step": 0, "accuracy": 0.5}, {"step": 2, "accuracy": 0.8}, {"step": 4, "accuracy": 0.7}])
+    lineage = Lineage("train", {}, (("decoded", job.spec.inputs["decoded"]),), job=job.id)
+    made = platform.store.publish(model.draft(name="leaves.model", lineage=lineage))
+    end(platform, job, State.DONE, outputs={"model": made.uuid})
+    return made
+
+
+@pytest.mark.parametrize("first", ["train", "rank-weights"])
+def test_a_training_that_was_told_what_to_start_from_is_learnt_from_when_its_ranking_is_there(
+    platform: Platform, data: str, truth: Path, keeping: Kept, tmp_path: Path, first: str
+) -> None:
+    keeping("kindred"), keeping("other")
+    jobs = train(platform, truth, weights="kindred")
+    endings = {
+        "train": lambda: trained(platform, tmp_path, jobs["train"]),
+        "rank-weights": lambda: advised(platform, tmp_path, jobs["rank-weights"]),
+    }
+    endings.pop(first)()
+    platform.catch_up()
+    assert platform.store.find(kind="outcome") == []
+    (last,) = endings.values()
+    last()
+    platform.catch_up()
+    (outcome,) = platform.store.find(kind="outcome")
+    facts = json.loads(platform.store.path_of(outcome.arrays["outcome"].files[0].digest).read_text())
+    assert facts["start"] == "kindred" and facts["evidence"]["ratio"] == 0.4
+    told = platform.zoo.start_of(jobs["train"].id, by=SOLO)
+    assert told.told and told.ranking and told.reason == "These weights were asked for."
+    assert platform.zoo.cache(by=SOLO)["held"] == {}, "nothing was chosen for it"
+
+
+def test_a_training_is_recorded_even_where_the_ranking_beside_it_failed(
+    platform: Platform, data: str, truth: Path, keeping: Kept, tmp_path: Path
+) -> None:
+    keeping("kindred")
+    jobs = train(platform, truth, weights="kindred")
+    trained(platform, tmp_path, jobs["train"])
+    end(platform, jobs["rank-weights"], State.FAILED, reason="No room.")
+    platform.catch_up()
+    assert len(platform.store.find(kind="outcome")) == 1
 
 
 def test_the_reason_is_on_the_job_and_the_model_and_what_came_of_it_is_recorded(
@@ -204,13 +248,7 @@ def test_the_reason_is_on_the_job_and_the_model_and_what_came_of_it_is_recorded(
     ranking = advised(platform, tmp_path, jobs["rank-weights"])
     told = platform.zoo.start_of(jobs["train"].id, by=SOLO)
     assert (told.card, told.reason, told.ranking, told.expected_saving) == ("kindred", "kindred is near.", ranking, 0.5)
-    model = Model(tmp_path / "model", {"started_from": ("kindred",), "architecture": (NETWORK,), "steps": (4,),
-                                       "best_step": (2,), "images": (42,)})  # fmt: skip
-    model.add_curve([{"step": 0, "accuracy": 0.5}, {"step": 2, "accuracy": 0.8}, {"step": 4, "accuracy": 0.7}])
-    decoded = jobs["train"].spec.inputs["decoded"]
-    lineage = Lineage("train", {}, (("decoded", decoded),), job=jobs["train"].id)
-    made = platform.store.publish(model.draft(name="leaves.model", lineage=lineage))
-    end(platform, jobs["train"], State.DONE, outputs={"model": made.uuid})
+    made = trained(platform, tmp_path, jobs["train"])
     platform.catch_up()
     tags = platform.store.get(made.uuid).tags
     assert tags["started-from"] == "kindred" and tags["why"] == "kindred is near."

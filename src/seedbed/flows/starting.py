@@ -14,9 +14,10 @@ SIGNATURE, RANK, TRAIN = "signature", "rank-weights", "train"
 class Beginning:
     """What is decided of a training's start before it is queued; nothing: it starts as it always did.
 
-    `weights` is a bundle that was asked for. `shortlist` is one to be ranked, which is among `drafts` where it is new;
-    `baseline` names the signature that distances are measured against, `look` the pixels that are compared where the
-    training's own are too few; `before` makes what is not there yet of both.
+    `weights` is a bundle that was asked for: nothing is chosen then, and a ranking only stands beside the training, so
+    that something is learnt from what comes of it. `shortlist` is one to be ranked, which is among `drafts` where it is
+    new; `baseline` names the signature that distances are measured against, `look` the pixels that are compared where
+    the training's own are too few; `before` makes what is not there yet of both.
     """
 
     params: Mapping[str, Any] = field(default_factory=dict)  # of the training, changed
@@ -42,11 +43,19 @@ def begun(specs: Sequence[JobSpec], beginning: Beginning, *, data: str) -> list[
         elif beginning.shortlist:
             made += _ranked(spec, beginning, data)
         elif beginning.weights:
-            inputs = {**spec.inputs, "weights": beginning.weights}
-            made.append(replace(spec, inputs=inputs, estimates=beginning.estimates))
+            made.append(_told(spec, beginning))
         else:
             made.append(replace(spec, estimates=beginning.estimates))
     return made
+
+
+def rank_of(train: str) -> str:
+    """The name of the ranking that stands before or beside a training of that name."""
+    return f"{train.removesuffix(f'.{TRAIN}')}.{RANK}"
+
+
+def _told(train: JobSpec, beginning: Beginning) -> JobSpec:
+    return replace(train, inputs={**train.inputs, "weights": beginning.weights}, estimates=beginning.estimates)
 
 
 def _ranked(train: JobSpec, beginning: Beginning, data: str) -> list[JobSpec]:
@@ -59,7 +68,9 @@ def _ranked(train: JobSpec, beginning: Beginning, data: str) -> list[JobSpec]:
     compared = {**seen, "signature": f"job:{signing.name}/signature", "shortlist": beginning.shortlist}
     if beginning.baseline:
         compared["baseline"] = beginning.baseline
-    ranking = JobSpec(RANK, beginning.rank, compared, name=f"{base}.{RANK}", spare=("baseline",), **common)
+    ranking = JobSpec(RANK, beginning.rank, compared, name=rank_of(train.name), spare=("baseline",), **common)
+    if beginning.weights:
+        return [_told(train, beginning), *before, signing, ranking]
     inputs = {**train.inputs, "weights": f"job:{ranking.name}/start"}
     training = replace(train, inputs=inputs, spare=(*train.spare, "weights"), estimates=beginning.estimates)
     return [*before, signing, ranking, training]

@@ -100,10 +100,12 @@ def test_a_command_ends_well_when_a_training_did_without_its_ranking() -> None:
     needs = job("train", "done", {"weights": "job:rank/start"})
     assert _spared(sign, [sign, rank, train]) and not _spared(sign, [sign, rank, needs])
     assert not _spared(sign, [sign]), "nobody did without it"
+    beside = job("rank-weights", "failed", {"signature": "job:sign/signature"})
+    _raise_for([sign, beside, job("train", "done", {})])
 
 
 def test_of_several_trainings_each_says_what_it_started_from(capsys: pytest.CaptureFixture[str]) -> None:
-    start: Any = {"card": "wheat", "reason": "It is near.", "ranking": "", "expected_saving": 0.0}
+    start: Any = {"card": "wheat", "reason": "It is near.", "ranking": "", "expected_saving": 0.0, "told": False}
     unknown: Any = {**start, "card": "", "reason": "The weights are being compared."}
     jobs = [job("one.train", "done", {}), job("one.evaluate", "done", {}), job("two.train", "waiting", {})]
     _say_starts(jobs[:2], {"one.train": start}, "started")

@@ -81,6 +81,8 @@ def test_a_project_is_told_without_words_of_machine_learning() -> None:
     assert (
         starts.begun_in_words(StartedFrom("wheat", "x")) == "It begins with what was learnt for 'wheat', as was asked."
     )
+    told = starts.begun_in_words(StartedFrom("wheat", "x", "uuid", told=True))
+    assert told == "It begins with what was learnt for 'wheat', as was asked."
     assert starts.begun_in_words(StartedFrom("", "They are being compared")) == "They are being compared."
     assert "nothing learnt before" in starts.begun_in_words(StartedFrom("scratch", "It was asked to."))
 

@@ -53,8 +53,9 @@ class StartView(View):
 
     card: str = Field(description="Empty: not known yet.", examples=["wheat 2025"])
     reason: str = Field(examples=["wheat 2025 comes from images 40 % nearer than those of ImageNet."])
-    ranking: str = Field(description="uuid of the ranking that it was chosen by, or empty.", examples=[OTHER])
+    ranking: str = Field(description="uuid of the ranking that was made with it, or empty.", examples=[OTHER])
     expected_saving: float = Field(description="Share of the epochs.", examples=[0.35])
+    told: bool = Field(description="It was told what to start from: nothing was chosen.", examples=[False])
 
 
 class AdviceView(View):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # importing these takes longer than answering --help may
     from seedbed.flows.platform import Platform
 
 _LISTS = (".csv", ".tsv")
+_BESIDE = "rank-weights"  # the step
 
 
 @dataclass(frozen=True)
@@ -100,14 +101,19 @@ def _raise_for(jobs: "Sequence[Job]") -> None:
 
 
 def _spared(job: "Job", jobs: "Sequence[Job]") -> bool:
-    """Whether every job that a bad one was for did without it, or was itself such a one."""
+    """Whether every job that a bad one was for did without it, or was itself such a one.
+
+    A ranking that nobody waits for stands beside a training that was told what to start from.
+    """
     for_whom = [
         (other, name)
         for other in jobs
         for name, reference in other["spec"]["inputs"].items()
         if reference.startswith(f"job:{job['id']}/")
     ]
-    return bool(for_whom) and all(
+    if not for_whom:
+        return job["step"] == _BESIDE
+    return all(
         name in other["spec"].get("spare", ()) or (other["state"] != "done" and _spared(other, jobs))
         for other, name in for_whom
     )

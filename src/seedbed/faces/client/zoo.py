@@ -50,6 +50,7 @@ class Start(TypedDict):
     reason: str
     ranking: str
     expected_saving: float
+    told: bool
 
 
 class Advice(TypedDict):

@@ -87,11 +87,11 @@ def begun_in_words(started: StartedFrom) -> str:
         return sentence(started.reason)
     if started.card == SCRATCH:
         return "It begins with nothing learnt before, as was asked."
-    if called(started.card) == IMAGENET:
+    if called(started.card) == IMAGENET and not started.told:
         begins = "It begins with what was learnt from everyday photographs"
         return f"{begins}: nothing else here is surely quicker for these images." if started.ranking else f"{begins}."
     begins = f"It begins with what was learnt for {called(started.card)}"
-    if not started.ranking:
+    if started.told or not started.ranking:
         return f"{begins}, as was asked."
     share = percent(round(started.expected_saving, 2))
     return f"{begins}, whose images are alike: about {share} of the time should be saved."

@@ -18,7 +18,7 @@ from seedbed.flows.facts import json_of
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.zoo import SIGNATURE_FILE, Outcome, Ranking, Shortlist
 from seedbed.flows.pace import seconds_a_step
-from seedbed.flows.starting import RANK, TRAIN, Beginning
+from seedbed.flows.starting import RANK, TRAIN, Beginning, rank_of
 from seedbed.flows.steps.signature import SHARPEST
 from seedbed.flows.usecases.cards import Cards, Kept
 from seedbed.flows.usecases.looks import Looks
@@ -31,17 +31,22 @@ from seedbed.runtime.jobs.states import State
 AUTO, SCRATCH, USUAL = "auto", "none", "pretrained"
 _CONTENT = "content"  # the tag of a shortlist that says what is in it
 _MOST_OUTCOMES = 1000  # the newest ones
+_MANY = 100  # jobs of one flow
 _DEFAULTS = TrainSettings()
 
 
 @dataclass(frozen=True)
 class StartedFrom:
-    """What a training started from, or will, and why; `ranking` is the bundle that says it in numbers."""
+    """What a training started from, or will, and why; `ranking` is the bundle that says it in numbers.
+
+    Where it was told what to start from, nothing was chosen: the ranking stands beside it.
+    """
 
     card: str
     reason: str
     ranking: str = ""
     expected_saving: float = 0.0
+    told: bool = False
 
 
 class Starts:
@@ -72,7 +77,7 @@ class Starts:
             return replace(self._ranked(params, data, project), estimates=estimates)
         if asked == USUAL:
             return Beginning(params, estimates=estimates)
-        return replace(self._asked_for(asked, params, by), estimates=estimates)
+        return replace(self._asked_for(asked, params, data, project, by), estimates=estimates)
 
     def shortlist(self, network: str, size: int, project: str) -> tuple[str, Draft | None]:
         """The bundle of all weights that fit a network, and its draft where it is new; '': there are none."""
@@ -98,7 +103,7 @@ class Starts:
         here = {entry.name for entry in state.entries}
         return {"seconds": _roughly(training), "loading": loading, "in_memory": sorted(here & names.keys())}
 
-    def _asked_for(self, name: str, params: Mapping[str, Any], by: Identity) -> Beginning:
+    def _asked_for(self, name: str, params: Mapping[str, Any], data: Bundle, project: str, by: Identity) -> Beginning:
         card = self._cards.get(name, by)
         chosen = str(params.get("start", ""))
         architecture = card.architecture if isinstance(card, Card) else card.card.architecture
@@ -115,7 +120,8 @@ class Starts:
                 f"The weights of '{name}' were made for images of {card.card.made_at} px, not of {size} px.",
                 hint=f"Train with --size {card.card.made_at}.",
             )
-        return Beginning({**params, "start": chosen or architecture}, weights=card.bundle.uuid)
+        beside = self._ranked({**params, "start": chosen or architecture}, data, project)
+        return replace(beside, weights=card.bundle.uuid)
 
     def _ranked(self, params: Mapping[str, Any], data: Bundle, project: str) -> Beginning:
         start, size = str(params.get("start", _DEFAULTS.start)), int(params.get("size", _DEFAULTS.size))
@@ -194,8 +200,14 @@ class Starts:
         if made:
             return self._of_ranking(self._queue.get(made[0]), usual)
         if given:
-            return self._of_bundle(given, usual)
-        return StartedFrom(usual, "There were no other weights for this network to choose from.")
+            ranked = self.beside(job)
+            return self._of_bundle(given, usual, ranked.outputs.get("ranking", "") if ranked else "")
+        return StartedFrom(usual, "These are its network's usual weights; no others were compared with its images.")
+
+    def beside(self, job: Job) -> Job | None:
+        """The ranking that was made with a training, before it or beside it; None: there is none."""
+        ranks = self._queue.list(flow=job.flow, step=RANK, limit=_MANY) if job.flow else []
+        return next((one for one in ranks if one.name == rank_of(job.name)), None)
 
     def ranking(self, uuid: str) -> dict[str, Any]:
         """What a ranking says."""
@@ -217,12 +229,12 @@ class Starts:
         saving = float(advice["expected_saving"])
         return StartedFrom(str(advice["start"]), str(advice["reason"]), rank.outputs["ranking"], saving)
 
-    def _of_bundle(self, uuid: str, usual: str) -> StartedFrom:
+    def _of_bundle(self, uuid: str, usual: str, ranking: str) -> StartedFrom:
         try:
             card = self._store.get(uuid).arrays["card"].items[0]
         except NotFound:
             return StartedFrom(usual, "The weights that were asked for have been removed.")
-        return StartedFrom(str(card), "These weights were asked for.")
+        return StartedFrom(str(card), "These weights were asked for.", ranking, told=True)
 
 
 def _network(start: str) -> str:

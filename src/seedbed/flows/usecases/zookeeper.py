@@ -17,7 +17,7 @@ from seedbed.base.ids import digest_of
 from seedbed.base.registry import Registry
 from seedbed.flows.facts import data_behind
 from seedbed.flows.kinds.zoo import Outcome
-from seedbed.flows.starting import TRAIN
+from seedbed.flows.starting import RANK, TRAIN
 from seedbed.flows.usecases.cards import Cards
 from seedbed.flows.usecases.starts import Starts
 from seedbed.methods.learn.settings import TrainSettings
@@ -26,6 +26,7 @@ from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
 _LEARNER, _HOLDER = "zoo outcomes", "zoo memory"
+_ENDINGS = ("job.done", "job.failed", "job.cancelled")
 _LONGEST = 4000  # letters of a tag
 _MANY = 1000  # trainings that are looked at
 _BESIDE = ("start", "weights", "report_every", "checkpoint_every")  # what two runs may differ in and still be compared
@@ -41,7 +42,11 @@ _CHOOSING: Registry[Any] = Registry(
 
 
 class Learner:
-    """A follower of events: records what came of every training, and writes on its model what it started from."""
+    """A follower of events: records what came of every training, and writes on its model what it started from.
+
+    A training that was told what to start from has a ranking beside it, from which the evidence comes: such a one is
+    recorded when both have ended.
+    """
 
     def __init__(self, events: Events, queue: Queue, store: Store, starts: Starts) -> None:
         self._events = events
@@ -51,11 +56,10 @@ class Learner:
 
     def follow(self) -> int:
         """Deal with the trainings that are newly done."""
-        events = self._events.after(self._events.cursor(_LEARNER), kinds=("job.done",))
+        events = self._events.after(self._events.cursor(_LEARNER), kinds=_ENDINGS)
         for event in events:
             try:
-                job = self._queue.get(event.subject)
-                if job.step == TRAIN and "model" in job.outputs:
+                for job in self._trainings(self._queue.get(event.subject)):
                     self._record(job, self._store.get(job.outputs["model"]))
             except (DiskFull, Unavailable):
                 raise  # that passes: the event stays before the cursor
@@ -63,6 +67,16 @@ class Learner:
                 _log.warning("Nothing was learnt from job %s: %s", event.subject, error)
             self._events.advance(_LEARNER, event.number)
         return len(events)
+
+    def _trainings(self, ended: Job) -> list[Job]:
+        """The trainings that can be recorded now that this job has ended."""
+        if ended.step not in (TRAIN, RANK):
+            return []
+        same = [ended] if ended.step == TRAIN else self._queue.list(flow=ended.flow, step=TRAIN, limit=_MANY)
+        done = [job for job in same if job.state is State.DONE and "model" in job.outputs]
+        rankings = {job.id: self._starts.beside(job) for job in done}
+        mine = [job for job in done if ended.step == TRAIN or rankings[job.id] == ended]
+        return [job for job in mine if (ranking := rankings[job.id]) is None or ranking.state.ended]
 
     def _record(self, job: Job, model: Bundle) -> None:
         told = self._starts.of(job)
@@ -153,7 +167,7 @@ class Holder:
         found = []
         for job in self._queue.list(states=states, step=TRAIN, limit=_MANY):
             told = self._starts.of(job)
-            if told and told.ranking:
+            if told and told.ranking and not told.told:
                 facts = self._starts.ranking(told.ranking)
                 sure = [one["expectation"] for one in facts["ranked"] if one["expectation"]["high"] < 1]
                 found.append((job.spec.estimates.get("seconds"), facts["images"], sure))

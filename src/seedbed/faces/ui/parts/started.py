@@ -49,4 +49,5 @@ async def _started(visit: Visit, job_id: str) -> StartedFrom | None:
 
 def _why(started: StartedFrom) -> None:
     if started.ranking:
-        link("Why, with images side by side", path("zoo", "rank", started.ranking))
+        about = "How near it is, with images side by side" if started.told else "Why, with images side by side"
+        link(about, path("zoo", "rank", started.ranking))
