@@ -19,6 +19,10 @@ from seedbed.assets.db.engine import Database
 from seedbed.assets.store.home import open_home
 from seedbed.base.ids import new_id
 
+# Before torch is imported anywhere: two test processes with two threads each on two cores spin while they wait for each
+# other, and a training of 1 s of CPU takes 15.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 _LEFT_OUT = "PostgreSQL is not installed, so what concerns it is left out; on Debian: apt-get install postgresql."
 
 
