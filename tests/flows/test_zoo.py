@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from seedbed.assets.access.roles import SOLO, Identity, Role
+from seedbed.assets.data.synthetic import write_leaves
 from seedbed.assets.store.bundle import Bundle, Lineage
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.errors import Conflict, Forbidden, InvalidInput, NotFound
@@ -130,6 +131,24 @@ def test_all_data_sets_are_looked_at_alike_whatever_a_training_sees_them_at(
     named = platform.zoo.rank("fine", network=NETWORK, by=SOLO)
     assert [job.step for job in named] == ["signature", "rank-weights"], "larger pixels are there already"
     assert named[0].spec.inputs["decoded"] == fine.outputs["decoded"]
+
+
+def test_a_data_set_with_imagenet_in_its_name_stands_for_it_unless_the_setting_names_another(
+    platform: Platform, data: str, truth: Path, keeping: Kept, tmp_path: Path
+) -> None:
+    keeping("kindred")
+    assert "baseline" not in train(platform, truth)["rank-weights"].spec.inputs
+    write_leaves(tmp_path / "photos", 2, seed=1, size=32, by_class=True)
+    add = platform.data.add(tmp_path / "photos", name="Tiny-ImageNet", size=64, by=SOLO)
+    platform.run_until_done([add.id])
+    flow = platform.models.train(
+        "leaves", str(truth), params={"size": 32, "start": NETWORK, "steps": 4}, by=SOLO, weights="auto"
+    )
+    jobs = {job.name: job for job in flow}
+    making = jobs["Tiny-ImageNet.look.signature"]
+    assert jobs["leaves.rank-weights"].spec.inputs["baseline"] == f"job:{making.id}/signature"
+    itself = platform.zoo.rank("Tiny-ImageNet", network=NETWORK, by=SOLO)
+    assert len({job.name for job in itself}) == len(itself)
 
 
 def leaves_of(data: str, platform: Platform) -> Path:

@@ -48,7 +48,9 @@ class Settings(BaseModel):
         "", description="Folder for those; empty: in shared memory where that has room, else in the home."
     )
     baseline: str = Field(
-        "", description="A data set that stands for ImageNet when weights are ranked; empty: none does."
+        "",
+        description="A data set that stands for ImageNet when weights are ranked; empty: the newest with classes whose "
+        "name has 'imagenet' in it.",
     )
     gc_grace_hours: float = Field(24.0, ge=0, description="How long unreferenced files are spared.")
     webhook: str = Field("", description="Address that is told, by POST, when a job ends.")

@@ -70,7 +70,7 @@ def ranking(**advice: Any) -> Any:
     one = {"name": "wheat", "trained_on": "wheat 2025", "distance": 3.0, "ratio": 0.5, "dsd": 0.25, "exact": True,
            "scores": {"knn": 0.05}, "expectation": expected, "in_memory": True}  # fmt: skip
     return {"ranked": [one, {**one, "name": "maize", "ratio": None}], "left_out": {"old": "It has no signature."},
-            "learnt_from": {"outcomes": 6, "targets": 3}, "advice": advice}  # fmt: skip
+            "learnt_from": {"outcomes": 6, "targets": 3}, "advice": advice, "baseline_data": ""}  # fmt: skip
 
 
 def test_both_judgements_stand_side_by_side_with_the_reason_and_the_saving(capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,6 +85,14 @@ def test_both_judgements_stand_side_by_side_with_the_reason_and_the_saving(capsy
 def test_the_usual_weights_are_said_to_be_as_good(capsys: pytest.CaptureFixture[str]) -> None:
     _show_ranking(ranking(start=LITE0, reason=f"{LITE0} is as good.", expected_saving=0.0, as_good=True))
     assert capsys.readouterr().out.rstrip().endswith(f"Start from {LITE0}: {LITE0} is as good.")
+
+
+def test_where_nothing_stands_for_imagenet_it_says_how_to_bring_that(capsys: pytest.CaptureFixture[str]) -> None:
+    known = ranking(start=LITE0, reason="x", expected_saving=0.0, as_good=True)
+    _show_ranking(known)
+    assert "under a name with 'imagenet' in it, or name a data set in the setting baseline" in capsys.readouterr().err
+    _show_ranking({**known, "baseline_data": "tiny-imagenet"})
+    assert "setting baseline" not in capsys.readouterr().err
 
 
 def job(name: str, state: str, inputs: dict[str, str], *spare: str) -> Any:

@@ -1,5 +1,7 @@
 """How data sets are looked at to be compared: all alike, whatever size a training sees their images at."""
 
+from collections.abc import Iterable
+
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.lineage import Node
 from seedbed.assets.store.store import Store
@@ -19,23 +21,23 @@ class Looks:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def pixels(self, data: Bundle) -> tuple[str, tuple[JobSpec, ...]]:
-        """A data set's images in pixels that are large enough, or the job that decodes them so."""
+    def pixels(self, data: Bundle, base: str = "") -> tuple[str, tuple[JobSpec, ...]]:
+        """A data set's images in pixels that are large enough, or the job that decodes them so; its name begins so."""
         found = [self._store.get(node.uuid) for node in self._made_of(data, 1, Decoded.kind)]
         fine = sorted((one for one in found if is_fine(one)), key=side_of)
         if fine:
             return fine[0].uuid, ()
-        name = f"{in_a_name(data.name)}.look.decode"
+        name = f"{base or in_a_name(data.name)}.look.decode"
         return f"job:{name}/decoded", (JobSpec("decode", {"size": SHARPEST}, {"data": data.uuid}, name=name),)
 
-    def signature(self, data: Bundle) -> tuple[str, tuple[JobSpec, ...]]:
+    def signature(self, data: Bundle, base: str = "") -> tuple[str, tuple[JobSpec, ...]]:
         """The newest signature of a data set by the classes that it came with, or the jobs that make one."""
         for node in self._made_of(data, 2, Signature.kind):
             bundle = self._store.get(node.uuid)
             if len(bundle.lineage.inputs) == 1 and space_of(bundle) == SPACE:
                 return node.uuid, ()
-        pixels, decoding = self.pixels(data)
-        name = f"{in_a_name(data.name)}.look.signature"
+        pixels, decoding = self.pixels(data, base)
+        name = f"{base or in_a_name(data.name)}.look.signature"
         signing = JobSpec("signature", {"name": data.name}, {"decoded": pixels}, name=name)
         return f"job:{name}/signature", (*decoding, signing)
 
@@ -45,6 +47,11 @@ class Looks:
         seen = ("", data.project)
         found = [node for node in nodes if node.kind == kind and not node.gone and node.project in seen]
         return sorted(found, key=lambda node: -node.created)
+
+
+def once(specs: Iterable[JobSpec]) -> tuple[JobSpec, ...]:
+    """Each job once, by its name: a data set may be compared with itself."""
+    return tuple({spec.name: spec for spec in specs}.values())
 
 
 def is_fine(decoded: Bundle) -> bool:

@@ -9,6 +9,7 @@ from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.names import in_a_name
 from seedbed.flows.facts import data_behind, json_of
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.zoo import Signature, Similarity
@@ -60,7 +61,8 @@ class Similarities:
         specs: list[JobSpec] = []
         inputs: dict[str, str] = {}
         for number, each in enumerate(can):
-            made, making = (each.signature, ()) if each.signature else self._looks.signature(each.data)
+            base = f"{in_a_name(each.data.name)}.{number}"  # two versions of a data set have one name
+            made, making = (each.signature, ()) if each.signature else self._looks.signature(each.data, base)
             inputs[f"set{number:03d}"] = made
             specs += making
         specs.append(JobSpec(STEP, inputs=inputs, name=f"data-sets.{STEP}", spare=tuple(inputs)))

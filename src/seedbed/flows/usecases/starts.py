@@ -21,7 +21,7 @@ from seedbed.flows.pace import seconds_a_step
 from seedbed.flows.starting import RANK, TRAIN, Beginning, rank_of
 from seedbed.flows.steps.signature import SHARPEST
 from seedbed.flows.usecases.cards import Cards, Kept
-from seedbed.flows.usecases.looks import Looks
+from seedbed.flows.usecases.looks import Looks, once
 from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Job
@@ -32,6 +32,8 @@ AUTO, SCRATCH, USUAL = "auto", "none", "pretrained"
 _CONTENT = "content"  # the tag of a shortlist that says what is in it
 _MOST_OUTCOMES = 1000  # the newest ones
 _MANY = 100  # jobs of one flow
+_MOST_SETS = 1000  # data sets that are looked through for one that stands for ImageNet
+_IMAGENET = "imagenet"
 _DEFAULTS = TrainSettings()
 
 
@@ -86,13 +88,20 @@ class Starts:
 
     def reference(self, project: str) -> tuple[str, tuple[JobSpec, ...]]:
         """The signature of the data set that stands for ImageNet, or how it will be made; '': there is none."""
-        try:
-            data = self._store.get(self._baseline) if self._baseline else None
-        except NotFound:
-            return "", ()
-        if data is None or data.kind != DataSet.kind or data.project not in ("", project):
-            return "", ()
-        return self.looks.signature(data)
+        data = self._standing(project)
+        return self.looks.signature(data) if data else ("", ())
+
+    def _standing(self, project: str) -> Bundle | None:
+        """The data set of the setting; without one the newest that has classes and ImageNet in its name."""
+        places = sorted({"", project})
+        if self._baseline:
+            try:
+                data = self._store.get(self._baseline)
+            except NotFound:
+                return None
+            return data if data.kind == DataSet.kind and data.project in places else None
+        found = self._store.find(kind=DataSet.kind, project=places, limit=_MOST_SETS)
+        return next((one for one in found if _IMAGENET in one.name.casefold() and one.arrays["classes"].items), None)
 
     def timing(self, names: Mapping[str, int], training: float) -> dict[str, Any]:
         """Parameters of a ranking: what is known of seconds, roughly, so that equal questions stay equal."""
@@ -143,7 +152,7 @@ class Starts:
             params,
             shortlist=uuid,
             drafts=drafts,
-            before=(*decoding, *before),
+            before=once((*decoding, *before)),
             look=look,
             baseline=baseline,
             rank=rank,

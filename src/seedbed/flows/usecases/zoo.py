@@ -29,7 +29,7 @@ from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.cards import Cards, Kept
 from seedbed.flows.usecases.given_labels import draft_of_table, is_table
 from seedbed.flows.usecases.jobs import Jobs
-from seedbed.flows.usecases.looks import is_fine
+from seedbed.flows.usecases.looks import is_fine, once
 from seedbed.flows.usecases.pages import visible_projects
 from seedbed.flows.usecases.projects import Projects
 from seedbed.flows.usecases.starts import StartedFrom, Starts
@@ -321,7 +321,7 @@ class Zoo:
             *making,
             JobSpec("rank-weights", params, compared, name=f"{base}.rank-weights", spare=("baseline",)),
         ]
-        return [replace(spec, cls=JobClass.TE, project=where) for spec in specs]
+        return [replace(spec, cls=JobClass.TE, project=where) for spec in once(specs)]
 
     def _network(self, start: str) -> str:
         return CARDS.get(start).architecture if start in CARDS else start

@@ -12,6 +12,7 @@ from seedbed.faces.cli.completion import CARDS, DATA_SETS, MODELS
 from seedbed.faces.cli.options import Detach, Json, Project, Yes, sure
 from seedbed.faces.cli.output import note, say, show_json, show_record, show_table, when
 from seedbed.faces.cli.session import Session, session
+from seedbed.flows.starting import NO_BASELINE
 from seedbed.methods.learn.settings import TrainSettings
 
 if TYPE_CHECKING:
@@ -215,6 +216,8 @@ def _show_ranking(ranking: "Ranking") -> None:
         note(f"Left out: {name}. {why}")
     if len(left_out) > _NAMED:
         note(f"Left out as well: {len(left_out) - _NAMED} more (--json has them).")
+    if not ranking["baseline_data"] and ranking["ranked"]:
+        note(NO_BASELINE)
     learnt = ranking["learnt_from"]
     note(f"The epochs are expected from {learnt['outcomes']} measured starts on {learnt['targets']} data sets.")
     advice = ranking["advice"]

@@ -18,7 +18,7 @@ from seedbed.faces.ui.parts.beside import beside, examples
 from seedbed.faces.ui.parts.limits import distance_bar, saving_bar
 from seedbed.faces.ui.parts.nearest import data_of
 from seedbed.faces.ui.site import Visit, page
-from seedbed.flows.starting import RANK
+from seedbed.flows.starting import NO_BASELINE, RANK
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
@@ -132,6 +132,8 @@ def _why(facts: Mapping[str, Any]) -> None:
         words(say.sentence(facts["advice"]["reason"]), "p")
         images = f"{say.plural(facts['images'], 'labelled image')} of '{facts['target']}' were compared."
         words(f"{images} {tell.learnt_in_words(facts['learnt_from'])}", "p", "soft small")
+        if facts["ranked"] and not facts["baseline_data"]:
+            words(NO_BASELINE, "p", "note")
         if facts["ranked"]:
             words(
                 "The mark on each bar is ImageNet: images left of it are nearer, and right of it time is saved.",
