@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from benchmarks.otdd import exactly, growth, reference, timed
+from benchmarks.otdd import exactly, growth, reference, solver_seconds, timed
 from benchmarks.pictures import lines, picture
 
 from seedbed.methods.similarity.otdd import LabelDistance, Otdd
@@ -20,6 +20,11 @@ def test_what_it_compares_with_is_the_same_distance_computed_apart(labels: Label
     wanted, seconds = exactly(ours, theirs, labels)
     assert Otdd("reference", labels).distance(ours, theirs) == pytest.approx(wanted, rel=1e-3)
     assert seconds > 0
+
+
+def test_prices_change_how_long_the_solver_takes_and_not_what_it_finds() -> None:
+    ours, theirs = (reference(name).units[0] for name in ("cifar10", "fruit10"))
+    assert min(solver_seconds((ours, theirs), "gaussian")) > 0  # it refuses values that differ
 
 
 def test_the_best_of_several_runs_counts() -> None:
