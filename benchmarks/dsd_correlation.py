@@ -11,7 +11,8 @@ best; so the same is told once more for the epochs until ImageNet's peak is reac
 
 The trainings are rows of `benchmarks.transfers` (a GPU is wanted: this command runs those that are missing, or run that
 first elsewhere); distances are computed on a CPU. Without rows, and on a machine without a GPU, small drawn sets are
-trained on instead, and the report says so.
+trained on instead, and the report says so. A full run also writes what it measured into the package, where the first
+rankings of a service learn from it.
 """
 
 import argparse
@@ -35,6 +36,7 @@ from benchmarks.measured_starts import (
     Pair,
     distances_of,
     fill_distances,
+    keep_starts,
     outcomes_of,
     pairs_of,
     ratios_of,
@@ -335,6 +337,7 @@ def measure(*, quick: bool, minutes: float, workers: int) -> harness.Report:
         )
     if kept and not quick and found.runs:
         note += draw(found)
+        keep_starts(known_starts(found), machines_of(found.runs))
         second = harness.Report({}, epochs_table(found), "real", wants_real=True, part="epochs", note=_EPOCHS_NOTE)
         harness.keep("dsd_correlation", "Epochs by target and start", second)
     return harness.Report(
@@ -345,6 +348,12 @@ def measure(*, quick: bool, minutes: float, workers: int) -> harness.Report:
         note=note,
         origin=machines_of(found.runs) if found.runs else "",
     )
+
+
+def known_starts(found: Found) -> list[Outcome]:
+    """What the service's first rankings learn from: distances between what a network sees, as it measures them."""
+    near = found.foretellers().get("DSD on embeddings")
+    return outcomes_of(found.pairs("reached"), near) if near else []
 
 
 _EPOCHS_NOTE = "Epochs to the same accuracy, mean over folds; in brackets points of accuracy above ImageNet's peak."

@@ -4,19 +4,21 @@ The distances are computed here, on a CPU, and kept as rows of their own; traini
 `transfers`. Both are made on the spot where there are none and the sets are small.
 """
 
+import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.embedded import embedded
 from benchmarks.few_labels import Rows
 from benchmarks.transfers import DRAWN, IMAGENET, SCRATCH, pooled
+from seedbed.assets.zoo.measured import FILE
 from seedbed.methods.label.embed import CARD, SIZE, embed
 from seedbed.methods.similarity.dsd import dataset_distance
 from seedbed.methods.similarity.evidence import PATIENCE, WITHIN, Evidence, Outcome, differences, matched_epochs
@@ -29,6 +31,7 @@ BASELINE, OTHER_BASELINE = "tiny-imagenet", "imagenet-sample"  # that stand for 
 Kind = Literal["modified", "plain", "embedded"]
 Matching = Literal["0.1 %", "one standard error", "reached"]
 _PIXELS = 96
+_LOOKED_AT = 64  # px that images are shown to the network with, as the service shows them to compare data sets
 _OF_DRAWN = (32, 96)  # pixels and images of the drawn sets that small runs are on
 
 
@@ -120,6 +123,21 @@ def outcomes_of(pairs: Sequence[Pair], ratios: Mapping[tuple[str, str], float]) 
     ]
 
 
+def keep_starts(outcomes: Sequence[Outcome], machines: str, path: Path = FILE) -> Path:
+    """Write what was measured into the package: rankings learn from it where nothing was measured yet."""
+    ordered = sorted((one.to_json() for one in outcomes), key=lambda one: json.dumps(one, sort_keys=True))
+    text = json.dumps({"measured": machines, "starts": [_rounded(one) for one in ordered]}, indent=1)
+    path.write_text(f"{text}\n", encoding="utf-8")
+    return path
+
+
+def _rounded(value: Any) -> Any:
+    """Five digits are more than was measured."""
+    if isinstance(value, Mapping):
+        return {name: _rounded(part) for name, part in value.items()}
+    return float(f"{value:.5g}") if isinstance(value, float) else value
+
+
 def fill_distances(
     rows: Rows, sets: Sequence[str], baselines: Sequence[str], kinds: Sequence[Kind], *, most: int = 10**6
 ) -> None:
@@ -168,11 +186,8 @@ def _signature(name: str, kind: Kind, most: int) -> Signature:
 
 
 def _features(name: str, kind: Kind, most: int) -> tuple[NDArray[Any], NDArray[np.int64], tuple[str, ...]]:
-    if kind == "embedded" and not name.startswith(DRAWN):
-        data = embedded(name)
-        rows, labels = np.concatenate([data.train, data.test]), np.concatenate([data.labels_train, data.labels_test])
-        return rows, labels, tuple(str(number) for number in range(int(labels.max()) + 1))
-    whole = pooled(name, *(_OF_DRAWN if name.startswith(DRAWN) else (_PIXELS, most)))
+    side = _LOOKED_AT if kind == "embedded" else _PIXELS
+    whole = pooled(name, *(_OF_DRAWN if name.startswith(DRAWN) else (side, most)))
     look: Callable[[NDArray[np.uint8]], NDArray[Any]] = embed if kind == "embedded" else _pixels
     return look(whole.images), whole.labels, whole.classes
 

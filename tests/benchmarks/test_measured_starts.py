@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 from benchmarks.few_labels import Rows
-from benchmarks.measured_starts import distances_of, outcomes_of, pairs_of, ratios_of
+from benchmarks.measured_starts import distances_of, keep_starts, outcomes_of, pairs_of, ratios_of
 from benchmarks.transfers import IMAGENET, LITE0, LITE1, SCRATCH, Scale, fill, groups_of, pooled
+
+from seedbed.assets.zoo.measured import measured_starts
+from seedbed.methods.similarity.evidence import Outcome
 
 TINY = Scale(
     sets=("drawn-01", "drawn-23"),
@@ -92,6 +95,15 @@ def test_ratios_are_distances_over_that_of_the_target_to_the_baseline():
     ]
     ratios = ratios_of(distances_of(rows, "modified"), "base")
     assert (ratios["a", "b"], ratios["b", "a"]) == (0.5, 2.0)
+
+
+def test_what_was_measured_is_written_as_rankings_read_it(tmp_path):
+    rows = [row("a", IMAGENET, [0.5, 0.6, 0.8]), row("a", "b", [0.7, 0.8], probe=0.75)]
+    outcomes = outcomes_of(pairs_of(rows, "reached"), {("a", "b"): 1 / 3})
+    path = keep_starts(outcomes, "some machine", tmp_path / "starts.json")
+    (found,) = [Outcome.from_json(one) for one in measured_starts(path)]
+    assert (found.evidence.target, found.evidence.source, found.evidence.ratio) == ("a", "b", 0.33333)
+    assert found.epoch_ratio == 0.66667 and found.evidence.scores == {"probe": 0.25}
 
 
 def test_weights_of_one_set_are_where_another_starts_and_no_run_is_done_twice(tmp_path):

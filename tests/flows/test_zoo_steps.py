@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from seedbed.assets.zoo.builder import empty_network
+from seedbed.assets.zoo.measured import measured_starts
 from seedbed.assets.zoo.records import CARD_FILE, WEIGHTS_FILE, read_card
 from seedbed.base.errors import InvalidInput, Unsafe
 from seedbed.flows.kinds.labels import Labels
@@ -59,8 +60,9 @@ def ranked(behind: dict[str, Signature], tmp_path: Path) -> Ranked:
         mine = do("signature", tmp_path / "sign", {"space": "pixels"}, decoded=new)
         listed = shortlist(tmp_path / "list", {"screens": behind["screens"], "kindred": behind["kindred"],
                                                "unknown": None}, outcomes)  # fmt: skip
+        asked = {"network": NETWORK, "size": SIDE, "scored": 0, "measured": False, **params}
         found = do(
-            "rank-weights", tmp_path / "rank", {"network": NETWORK, "size": SIDE, "scored": 0, **params},
+            "rank-weights", tmp_path / "rank", asked,
             decoded=new, signature=mine, shortlist=listed, baseline=behind["screens"] if reference else None,
         )  # fmt: skip
         return {**found["ranking"].facts(), "chosen": found["start"]}
@@ -121,6 +123,11 @@ def test_what_was_measured_decides(ranked: Ranked) -> None:
     assert "expected to save" in facts["advice"]["reason"]
     kept = facts["chosen"].kept
     assert kept and read_card(kept / CARD_FILE).name == "kindred" and (kept / WEIGHTS_FILE).is_file()
+
+
+def test_starts_that_were_measured_elsewhere_count_until_there_are_others(ranked: Ranked) -> None:
+    before = len(measured_starts())
+    assert ranked(measured("other", faster=True), measured=True)["learnt_from"]["outcomes"] == before + 6
 
 
 def test_starts_that_saved_nothing_speak_against_the_next(ranked: Ranked) -> None:

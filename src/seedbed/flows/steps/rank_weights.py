@@ -24,6 +24,7 @@ class RankParams(Params):
     size: int = Field(TrainSettings().size, ge=8, le=1024, description="Side of the images in pixels.")
     scored: int = Field(4, ge=0, le=1000, description="Weights whose features are looked at, the nearest first.")
     exact: int = Field(12, ge=1, le=10_000, description="Data sets whose distance is measured in full.")
+    measured: bool = Field(True, description="Learn also from starts that were measured before Seedbed came here.")
     seconds: float = Field(0.0, ge=0, description="Of a training from the usual weights, estimated; 0: unknown.")
     loading: dict[str, float] = Field(default_factory=dict, description="Seconds to read a card's weights.")
     in_memory: tuple[str, ...] = Field((), description="Cards whose weights the machine has in memory.")
@@ -66,7 +67,7 @@ def rank_weights(
         sources,
         params.network,
         _read(baseline.path) if baseline else None,
-        METHODS.get("outcomes-of")(shortlist.outcomes()),
+        _outcomes(shortlist, measured=params.measured),
         scored=params.scored,
         exact_for=params.exact,
         time=METHODS.get("time")(params.seconds, params.loading, frozenset(params.in_memory)),
@@ -81,6 +82,12 @@ def rank_weights(
 
 def _read(path: Path) -> Any:
     return METHODS.get("signature").load(path)
+
+
+def _outcomes(shortlist: Shortlist, *, measured: bool) -> list[Any]:
+    """What is known of starts: of those that were measured here and, where that is wanted, of those before."""
+    before = METHODS.get("measured-starts")() if measured else []
+    return [*map(METHODS.get("outcome").from_json, before), *METHODS.get("outcomes-of")(shortlist.outcomes())]
 
 
 def _sources(shortlist: Shortlist) -> tuple[list[Any], dict[str, Path], dict[str, str]]:
