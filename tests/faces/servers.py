@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
+import psutil
 
 _PATIENCE = 60.0
 
@@ -30,6 +31,14 @@ class Server:
     @property
     def port(self) -> int:
         return int(self.url.rpartition(":")[2])
+
+    def scheduler(self) -> psutil.Process | None:
+        """The process of its scheduler, once it is there."""
+        for child in psutil.Process(self.process.pid).children():
+            with contextlib.suppress(psutil.Error):
+                if child.cmdline()[-1:] == ["scheduler"]:
+                    return child
+        return None
 
     def http(self, *, token: str | None = None) -> httpx.Client:
         """A client with the server's token, or another one; '' for none."""

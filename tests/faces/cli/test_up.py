@@ -23,14 +23,6 @@ def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
         time.sleep(0.05)
 
 
-def scheduler_of(server: Server) -> psutil.Process | None:
-    for child in psutil.Process(server.process.pid).children():
-        with contextlib.suppress(psutil.Error):
-            if child.cmdline()[-1:] == ["scheduler"]:
-                return child
-    return None
-
-
 def is_gone(process: psutil.Process | None) -> bool:
     assert process is not None
     return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
@@ -85,11 +77,11 @@ def test_a_command_on_the_home_of_a_running_server_leaves_the_scheduling_to_it(s
 
 
 def test_a_scheduler_that_dies_is_started_again(server: Server) -> None:
-    wait_for(lambda: scheduler_of(server) is not None)
-    first = scheduler_of(server)
+    wait_for(lambda: server.scheduler() is not None)
+    first = server.scheduler()
     assert first is not None
     os.kill(first.pid, signal.SIGKILL)
-    wait_for(lambda: (now := scheduler_of(server)) is not None and now.pid != first.pid)
+    wait_for(lambda: (now := server.scheduler()) is not None and now.pid != first.pid)
     done = run(
         server.home, "jobs", "submit", "sleep-and-count", "-p", "steps=1", "--again", "--json",
         SEEDBED_URL=server.url, SEEDBED_TOKEN=server.token,
@@ -99,14 +91,14 @@ def test_a_scheduler_that_dies_is_started_again(server: Server) -> None:
 
 def test_the_scheduler_does_not_outlive_its_server_however_that_ends(tmp_path: Path) -> None:
     with serving(tmp_path / "home") as killed:
-        wait_for(lambda: scheduler_of(killed) is not None)
-        scheduler = scheduler_of(killed)
+        wait_for(lambda: killed.scheduler() is not None)
+        scheduler = killed.scheduler()
         os.kill(killed.process.pid, signal.SIGKILL)
         killed.process.wait()
         wait_for(lambda: is_gone(scheduler))
     with serving(tmp_path / "home") as stopped:
-        wait_for(lambda: scheduler_of(stopped) is not None)
-        scheduler = scheduler_of(stopped)
+        wait_for(lambda: stopped.scheduler() is not None)
+        scheduler = stopped.scheduler()
         patient = threading.Thread(target=_wait_for_news, args=(stopped,))
         patient.start()
         time.sleep(0.5)
