@@ -40,6 +40,7 @@ SMALL = Scale(
     rate=5e-4,
     images=120,
 )
+_QUICK_SETS = 3
 EPOCHS = (1, 2, 5)  # of the runs that stand for three networks
 
 
@@ -84,6 +85,15 @@ def _distance(row: Mapping[str, Any], scale: Scale) -> float:
     judges = data.parts(row["fold"])[1]
     pixels = pixel_features(data.images[judges])
     return prediction_distance(pixels, data.labels[judges], np.array(row["said"]), data.classes)
+
+
+def comparable(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Rows from ImageNet's weights on sets that several networks were trained on: rows may still be coming in."""
+    from_imagenet = [row for row in rows if row["start"] == IMAGENET and "said" in row]
+    networks = defaultdict(set)
+    for row in from_imagenet:
+        networks[row["target"]].add(row["architecture"])
+    return [row for row in from_imagenet if len(networks[row["target"]]) > 1]
 
 
 def agreement(found: Sequence[Judged]) -> float:
@@ -157,13 +167,13 @@ def small_runs(folder: Path) -> list[dict[str, Any]]:
 
 def measure(*, quick: bool) -> harness.Report:
     """From the kept rows; from small drawn sets where there are none."""
-    rows: Sequence[dict[str, Any]] = [row for row in rows_of("transfers") if row["start"] == IMAGENET]
+    rows: Sequence[Mapping[str, Any]] = comparable(list(rows_of("transfers")))
     real = bool(rows) and bool(available(transfers.SETS))
     note = ""
     if real:
         scale = Scale()
         if quick:
-            kept = {row["target"] for row in rows[:3]}
+            kept = sorted({row["target"] for row in rows})[:_QUICK_SETS]
             rows = [row for row in rows if row["target"] in kept and row["fold"] == 0]
             note = f"Quick: {len(kept)} of the sets, one fold. "
         found = judged(rows, scale)

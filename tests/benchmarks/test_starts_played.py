@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.dsd_architecture import Judged, agreement, best_found, single_runs
+from benchmarks.dsd_architecture import Judged, agreement, best_found, comparable, single_runs
 from benchmarks.dsd_correlation import Found, figures, foretold, lines, nearest, pearson, played
 from benchmarks.measured_starts import Pair, outcomes_of
 from benchmarks.mtaas import BEST, NEAREST, POLICIES, SURE, TYPES, complete, queue_of, replay, speedups, times_of
@@ -48,6 +48,14 @@ def test_queues_are_of_the_sets_that_were_measured_in_full(found):
     part = Found(gone, found.distances, "base")
     assert complete(part.pairs("reached")) == ["c", "d"]
     assert all(record["imagenet"] > 0 and record["slots"] == 1 for record in speedups(part))
+
+
+def test_a_set_is_judged_by_where_several_networks_were_trained_on_it():
+    def ran(target, network, start=IMAGENET):
+        return {"target": target, "architecture": network, "start": start, "said": [0]}
+
+    rows = [ran("a", "x"), ran("a", "y"), ran("b", "x"), ran("b", "y", "a"), ran("a", "x", SCRATCH)]
+    assert comparable(rows) == rows[:2]
 
 
 def test_a_start_that_is_worse_on_some_folds_only_is_not_surely_worse():
