@@ -243,6 +243,7 @@ def test_slips_are_offered_until_somebody_looks_again_or_changes_them(fields: Ma
     fields.say(22, "rust")
     slips = platform.labelling.slips("fields", by=SOLO)
     assert {one.index for one in slips} == {9, 22} and slips == platform.labelling.mistakes("fields", by=SOLO)
+    assert platform.labelling.hard_to_tell("fields", by=SOLO) == 0
     platform.projects.label_row("fields", 9, "healthy", by=SOLO)  # it is what was said
     assert [one.index for one in platform.labelling.slips("fields", by=SOLO)] == [22]
     assert {one.index for one in platform.labelling.mistakes("fields", by=SOLO)} == {9, 22}
@@ -257,6 +258,7 @@ def test_where_most_labels_look_wrong_none_is_called_a_slip(fields: MadeUp, plat
         fields.say(row, fields.truth(row + 1))
     found = platform.labelling.mistakes("fields", by=SOLO)
     assert len(found) > 4 and platform.labelling.slips("fields", by=SOLO) == []
+    assert platform.labelling.hard_to_tell("fields", by=SOLO) == len(found)
 
 
 def test_a_label_that_was_given_twice_in_a_row_is_meant(platform: Platform) -> None:

@@ -137,6 +137,10 @@ def test_the_folder_for_a_device_runs_with_one_command_and_says_what_the_service
     assert len(done.stdout.splitlines()) == 60
     alone = subprocess.run([sys.executable, "predict.py", str(min(leaves.glob("*.jpg")))], cwd=folder, check=False)
     assert alone.returncode == 0
+    bare = subprocess.run(
+        [sys.executable, "-I", "-S", "predict.py"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert bare.stderr.strip() == "numpy is not installed here. Once: python3 -m pip install -r requirements.txt"
 
 
 def test_every_image_gets_a_class_a_confidence_and_an_expected_value(

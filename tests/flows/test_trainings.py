@@ -15,7 +15,7 @@ from seedbed.base.ids import new_id
 from seedbed.flows.kinds.labels import read_labels
 from seedbed.flows.platform import Platform
 from seedbed.flows.usecases.by_itself import is_enough
-from seedbed.flows.usecases.trainings import in_words
+from seedbed.flows.usecases.trainings import in_words, share_in_words
 from seedbed.runtime.jobs.states import State
 from tests.flows.conftest import count
 
@@ -54,8 +54,9 @@ def test_a_training_is_begun_stopped_continued_and_ended_in_plain_words(
     label(4)
     platform.jobs.submit(count(), by=SOLO)
     begun = trainings.start(project, params={"steps": 3, "size": 32}, by=SOLO)
-    assert (begun.stage, begun.sentence) == ("waiting", "It is queued behind 1 other piece of work.")
-    assert trainings.labels_used(project) == 8
+    usually = "It is queued behind 1 other piece of work; it usually takes a few minutes once it begins."
+    assert (begun.stage, begun.sentence) == ("waiting", usually)
+    assert trainings.labels_used(project) == begun.labels == 8
     with pytest.raises(Conflict, match="being trained already"):
         trainings.start(project, by=SOLO)
     stopped = trainings.stop(project, by=SOLO)
@@ -84,6 +85,12 @@ def test_what_it_measures_tells_how_long_is_left_and_how_good_it_is_so_far(
     assert now.stage == "running" and now.accuracy == 0.84
     assert now.seconds == pytest.approx(1.15 * 88 * 5)
     assert now.sentence == "It is learning, right on 84 % so far; about 8 minutes left."
+    with platform.database.write() as conn:  # as if there were too few labels to judge by
+        conn.execute(update(tables.metrics).where(tables.metrics.c.name == "accuracy").values(name="unchanged"))
+        rows = [{"name": "unchanged", "step": 14, "value": 0.92, "at": 1070.0}]
+        conn.execute(insert(tables.metrics), [{"job": train, "fence": 0, **row} for row in rows])
+    now = platform.trainings.of(project, by=SOLO)
+    assert now.sentence.startswith("It is learning, 92 % of its answers no longer change; about")
     assert platform.trainings.stop(project, by=SOLO).sentence.startswith("It is stopped for now")
 
 
@@ -137,3 +144,14 @@ def test_labels_are_enough_when_every_class_but_the_one_for_the_rest_is_full() -
 )
 def test_nobody_is_promised_more_than_can_be_known(seconds: float, words: str) -> None:
     assert in_words(seconds) == words
+
+
+def test_a_share_is_never_rounded_to_all_or_none() -> None:
+    shares = (0.0, 0.004, 0.5714, 0.994, 0.996, 1.0)
+    assert [share_in_words(share) for share in shares] == ["0 %", "0.4 %", "57 %", "99 %", "99.6 %", "100 %"]
+
+
+def test_a_long_training_is_not_said_to_take_a_few_minutes(platform: Platform, project: str, label: Label) -> None:
+    label(4)
+    begun = platform.trainings.start(project, params={"steps": 50_000}, by=SOLO)
+    assert begun.sentence == "It begins in a moment."

@@ -109,6 +109,13 @@ def _checks(golden: Golden, only: str) -> list[Checked]:
 
 
 def _checked(person: str, checks: Sequence[Check]) -> Checked:
-    right = np.array([check.said == check.true for check in checks], dtype=np.int64)
-    found = _METHODS.get("score")(np.ones_like(right), right)
-    return Checked(person, found.asked, found.right, round(found.low, 4), round(found.high, 4))
+    right = sum(check.said == check.true for check in checks)
+    low, high = likely_between(right, len(checks))
+    return Checked(person, len(checks), right, round(low, 4), round(high, 4))
+
+
+def likely_between(right: int, asked: int) -> tuple[float, float]:
+    """The 95 % interval of the share that is right, from so few answers."""
+    said = (np.arange(asked) < right).astype(np.int64)
+    found = _METHODS.get("score")(np.ones_like(said), said)
+    return float(found.low), float(found.high)

@@ -3,7 +3,17 @@
 from collections.abc import Mapping
 
 from seedbed.assets.store.bundle import Array, ArrayType, Bundle, Lineage
-from seedbed.faces.ui.results import Called, accuracy_in_words, mistakes_in_words, models_in_words, newest_tests, sample
+from seedbed.faces.ui.results import (
+    Called,
+    accuracy_in_words,
+    mistakes_in_words,
+    models_in_words,
+    newest_tests,
+    roughly_in_words,
+    sample,
+    scores_in_words,
+)
+from seedbed.flows.quality import likely_between
 
 FACTS = {
     "count": 20,
@@ -22,6 +32,30 @@ def test_the_most_frequent_mistake_is_named():
     assert (
         mistakes_in_words({**FACTS, "confusion": [[7, 0, 0], [0, 8, 0], [0, 0, 5]]}) == "It makes no mistake on them."
     )
+
+
+def test_a_mistake_that_happened_once_is_not_called_frequent():
+    once = {**FACTS, "confusion": [[7, 0, 0], [1, 7, 0], [0, 1, 4]]}
+    assert mistakes_in_words(once) == "It makes 2 mistakes, and none of them twice."
+    only = {**FACTS, "confusion": [[7, 0, 0], [0, 6, 2], [0, 0, 5]]}
+    assert mistakes_in_words(only) == "All that it mistakes: 2 images of rust called blight."
+
+
+def test_few_test_images_are_said_to_be_few():
+    assert roughly_in_words(14, *likely_between(11, 14)) == (
+        "With only 14 test images this is a rough figure: on many more it would likely lie between 53 % and 94 %."
+    )
+    assert roughly_in_words(400, *likely_between(340, 400)).startswith("With 400 test images this is a rough figure")
+    assert roughly_in_words(4000, *likely_between(3400, 4000)) == ""
+
+
+def test_of_each_class_it_is_said_how_many_were_found_and_how_many_were_right():
+    facts = {**FACTS, "confusion": [[7, 0, 0], [3, 5, 0], [0, 0, 0]]}
+    assert scores_in_words(facts) == [
+        ("healthy", "7 of 7 (100 %)", "7 of 10 (70 %)"),
+        ("rust", "5 of 8 (62 %)", "5 of 5 (100 %)"),
+        ("blight", "not in the test", "never said"),
+    ]
 
 
 def test_a_sample_shows_every_class_and_keeps_the_numbers_of_the_images():

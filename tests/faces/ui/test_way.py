@@ -22,6 +22,7 @@ from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
 from tests.faces.ui.conftest import PHONE, TOKEN, Served, Watched, alive
 from tests.faces.ui.content import ended
+from tests.faces.ui.test_labelling import all_saved
 from tests.faces.ui.tested import publish_tested
 from tests.flows.made_up import made_up
 
@@ -181,7 +182,8 @@ def test_labels_that_somebody_has_already_come_in_with_the_images(watched: Watch
 
 def test_the_steps_say_where_the_project_stands_and_findings_show_their_images(watched: Watched, place: Place):
     page = watched.go(place.at())
-    expect(page.locator(".lead")).to_contain_text("of the images that it had not seen correctly. 18 labels so far")
+    expect(page.locator(".lead")).to_contain_text("Of images that it had not seen, it names")
+    expect(page.locator(".lead")).to_contain_text("correctly. 18 labels so far")
     assert step(page, "images") == "30 images are in; 2 things to look at."
     assert step(page, "labels-step").startswith("18 of 30 images have labels. 6 more are wanted:")
     assert page.locator("#labels-step .tally dd.n").all_inner_texts() == ["3 of 4"] * 6
@@ -229,12 +231,24 @@ def test_a_training_is_queued_stopped_let_go_on_and_ended_in_plain_words(
     page.wait_for_timeout(300)
     assert platform.projects.get(place.project, by=SOLO).settings.train_by_itself
     platform.projects.set_settings(place.project, {"train_by_itself": False}, by=SOLO)
-    assert page.evaluate("window.same") is True and watched.wrong == []
+    assert page.evaluate("window.same") is True
+    page.goto(place.at("label"))
+    page.wait_for_selector("#labelling[data-ready]")
+    offer = page.locator(".lb-ready")
+    expect(offer).to_contain_text("It was ended before it was done.")
+    page.keyboard.press("1")
+    expect(offer).to_contain_text("There is 1 more label than it began with.")
+    expect(offer.get_by_role("link", name="Train again with 19 labels")).to_be_visible()
+    page.keyboard.press("u")
+    expect(offer.get_by_role("link")).to_have_count(0)
+    all_saved(page)
+    assert watched.wrong == []
 
 
 def test_a_click_in_the_table_of_mistakes_shows_exactly_those_images(watched: Watched, place: Place):
     page = watched.go(place.at("results"))
     expect(page.locator(".lead")).to_contain_text("Of 10 images that it had not seen, it names")
+    expect(page.locator(".lead")).to_contain_text("With only 10 test images this is a rough figure")
     counts = page.locator(".matrix a.cell").all_inner_texts()
     assert sum(int(count) for count in counts) == 10
     for place_of_cell in (0, -1):
@@ -313,6 +327,12 @@ def test_a_slip_is_changed_or_kept_with_one_click_and_not_asked_about_again(
     assert [labels[fields.ids[row]].label for row in (9, 22)] == ["rust", "rust"]
     page.reload()
     expect(page.get_by_text("No label looks like a slip.")).to_be_visible()
+    for row in range(12):
+        fields.say(row, fields.truth(row + 1))
+    page.reload()
+    expect(page.locator(".lead")).to_contain_text("Slips cannot be found yet")
+    page.get_by_role("link", name="Look through them all the same").click()
+    page.wait_for_url("**/label?show=mistakes")
     assert watched.wrong == []
 
 

@@ -47,8 +47,9 @@ def test_the_first_sentence_is_what_to_do_next() -> None:
     running = Training("running", "It is learning; about 6 minutes left.")
     assert answer(way({"a": 5, "b": 5}, training=running)) == running.sentence
     report = bundle("report")
-    tested = Result(bundle("model"), Bundle(**{**vars(report), "arrays": {"accuracy": _share(0.915)}}), None, None, "")
-    assert answer(way({"a": 5, "b": 5}, result=tested)).startswith("It names 91.5 % of the images")
+    tested = Result(bundle("model"), Bundle(**{**vars(report), "arrays": {"accuracy": _share(0.916)}}), None, None, "")
+    said = "Of images that it had not seen, it names 92 % correctly. 10 labels so far"
+    assert answer(way({"a": 5, "b": 5}, result=tested)).startswith(said)
 
 
 def _share(value: float) -> Array:
@@ -91,7 +92,10 @@ def test_of_a_projects_work_only_what_matters_to_its_expert_is_told() -> None:
     assert told("ingest", State.DONE) == "The images of Leaves are in."
     assert told("evaluate", State.DONE) == "Leaves has learnt, and was tested."
     assert told("train", State.DONE) == told("export", State.DONE) == ""
-    assert told("train", State.FAILED, reason="No room") == "Leaves: train did not work out. No room."
+    assert told("train", State.FAILED, reason="No room") == "The training of Leaves did not work out. No room."
+    assert told("label-all", State.CANCELLED) == "The training of Leaves was ended."
+    assert told("embed", State.FAILED, reason="No room").startswith("Putting alike images of Leaves together did not")
+    assert told("signature", State.DONE) == told("signature", State.FAILED, reason="No room") == ""
     assert told("evaluate", State.FAILED, reason="Job 'Leaves.train', which it needs, failed") == ""
     assert told("train", State.DONE, project="") == "Leaves.train is done."
 

@@ -129,6 +129,27 @@ def try_out(page: Page, leaf: Path, folder: Path) -> None:
     shoot(page, "way-try", folder)
 
 
+def try_many(page: Page, leaves: list[Path], place: Path) -> None:
+    """Many at once, among them what is no image: a line each, which opens; all answers as a table."""
+    (place / "broken.jpg").write_bytes(b"no image")
+    page.locator("#try input[data-part=files]").set_input_files([*leaves, place / "broken.jpg"])
+    expect(page.locator("#answers [role=status]")).to_contain_text(f"{len(leaves)} images: ", timeout=60_000)
+    expect(page.locator("#answers [role=status]")).to_contain_text("1 file cannot be read.")
+    expect(page.locator("article.answer-card")).to_contain_text("not an image that can be read")
+    cards = page.locator("details.answer-card")
+    expect(cards).to_have_count(len(leaves))
+    expect(page.locator("details.answer-card[open]")).to_have_count(0)
+    cards.first.locator("summary").click()
+    expect(cards.first.locator(".shelf a img").first).to_be_visible()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Download these answers").click()
+    waiting.value.save_as(place / "answers.csv")
+    with (place / "answers.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["file"] for row in rows} == {leaf.name for leaf in leaves}
+    assert all(float(row[row["class"]]) == float(row["confidence"]) for row in rows)
+
+
 def take(page: Page, place: Path, leaf: Path) -> None:
     """The folder for a device, which then runs with one command."""
     with page.expect_download() as waiting:
@@ -167,6 +188,7 @@ def test_an_expert_comes_from_a_folder_of_leaves_to_a_model_alone(
     expect(page.locator(".lead")).not_to_contain_text("Looking for", timeout=120_000)
     watched.go(f"{home.partition('?')[0]}/takeaway")
     try_out(page, unseen, folder)
+    try_many(page, sorted((tmp_path / "new").glob("*.jpg")), tmp_path)
     take(page, tmp_path, unseen)
     jobs = served.platform.jobs.list(by=SOLO, limit=100)
     assert {job.state for job in jobs} == {State.DONE}

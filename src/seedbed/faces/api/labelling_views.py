@@ -34,6 +34,7 @@ class TrainingView(View):
 
     state: str = Field(description="none, waiting, running, stopped, done, failed or cancelled.", examples=["running"])
     sentence: str = Field(examples=["It is learning; about 6 minutes left."])
+    labels: int = Field(description="The labels that it began with; 0: nothing was trained yet.", examples=[84])
 
 
 class BoardView(View):
@@ -73,7 +74,7 @@ class BoardView(View):
             grouping_done=alike.done,
             grouping_sentence=alike.sentence,
             people=[PersonView.of(person) for person in thing.people],
-            training=TrainingView(**thing.training),
+            training=TrainingView.model_validate(thing.training),
         )
 
 

@@ -44,7 +44,7 @@ class Board(TypedDict):
     grouping_sentence: str
     last: int
     people: list[Person]
-    training: dict[str, str]
+    training: dict[str, Any]
     may_label: bool
     may_train: bool
 

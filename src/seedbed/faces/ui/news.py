@@ -13,7 +13,14 @@ _TOLD = {
     "group": ("Alike images of {} are put together: whole groups can be labelled now.", "label"),
     "evaluate": ("{} has learnt, and was tested.", "results"),
 }
-_PARTS = (*_TOLD, "decode", "sample-labels", "train", "label-all", "export", "embed")
+_GROUPING, _TRAINING = "Putting alike images of {} together", "The training of {}"
+_CALLED = {  # step -> what its expert knows it as
+    "ingest": "Bringing in the images of {}",
+    "decode": "Reading the images of {}",
+    "embed": _GROUPING,
+    "group": _GROUPING,
+    **dict.fromkeys(("sample-labels", "train", "evaluate", "label-all", "export"), _TRAINING),
+}
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,9 @@ class News:
 
 def news_of(job: Job, project: str) -> News | None:
     """What to tell of a job that has ended; `project` is the name of its project. None: nothing that matters."""
-    if not project or job.step not in _PARTS:
+    if project and job.step == "signature":
+        return None  # a part of something else, which goes on without it where it fails
+    if not project or job.step not in _CALLED:
         return News(say.ending_of(job), path("jobs", job.id))
     home = ("projects", job.project)
     if job.state is State.DONE:
@@ -35,4 +44,4 @@ def news_of(job: Job, project: str) -> News | None:
     if "which it needs" in job.reason:
         return None  # the one that it needs was told already
     how = "was ended" if job.state is State.CANCELLED else "did not work out"
-    return News(f"{project}: {job.step} {how}. {say.sentence(job.reason)}".strip(), path(*home))
+    return News(f"{_CALLED[job.step].format(project)} {how}. {say.sentence(job.reason)}".strip(), path(*home))

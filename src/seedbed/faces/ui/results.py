@@ -11,8 +11,11 @@ from seedbed.assets.access.roles import Identity
 from seedbed.assets.store.bundle import Bundle
 from seedbed.faces.ui.words import percent, plural
 from seedbed.flows.platform import Platform
+from seedbed.flows.usecases.trainings import share_in_words
 
 _MOST_ROWS = 100_000  # of predictions that a page looks through
+_EXACT = 0.06  # width of an interval under which a share may be taken as it is
+_FEW = 50  # test images
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,33 @@ def accuracy_in_words(facts: Mapping[str, Any]) -> str:
     count, accuracy = int(facts["count"]), float(facts["accuracy"])
     right = round(accuracy * count)
     return (
-        f"Of {plural(count, 'image')} that it had not seen, the model names {right:,} correctly: {percent(accuracy)}."
+        f"Of {plural(count, 'image')} that it had not seen, the model names {right:,} correctly: "
+        f"{share_in_words(accuracy)}."
     )
+
+
+def roughly_in_words(count: int, low: float, high: float) -> str:
+    """How far so few test images can be trusted, by the interval that they allow; '' where they are enough."""
+    if high - low <= _EXACT:
+        return ""
+    few = f"With {'only ' if count < _FEW else ''}{plural(count, 'test image')} this is a rough figure"
+    return f"{few}: on many more it would likely lie between {share_in_words(low)} and {share_in_words(high)}."
+
+
+def scores_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Of each class its name, how many of its images were found, and how often it was right when it was said."""
+    confusion = facts["confusion"]
+    told = []
+    for place, one in enumerate(facts["classes"]):
+        hits, shown = confusion[place][place], sum(confusion[place])
+        said = sum(row[place] for row in confusion)
+        found, right = _of_all(hits, shown, "not in the test"), _of_all(hits, said, "never said")
+        told.append((str(one["name"]), found, right))
+    return told
+
+
+def _of_all(hits: int, count: int, none: str) -> str:
+    return f"{hits:,} of {count:,} ({share_in_words(hits / count)})" if count else none
 
 
 def mistakes_in_words(facts: Mapping[str, Any]) -> str:
@@ -72,6 +100,10 @@ def mistakes_in_words(facts: Mapping[str, Any]) -> str:
     if not wrong:
         return "It makes no mistake on them."
     count, true, called = max(wrong)
+    if len(wrong) == 1:
+        return f"All that it mistakes: {plural(count, 'image')} of {true} called {called}."
+    if count == 1:
+        return f"It makes {len(wrong)} mistakes, and none of them twice."
     return f"Its most frequent mistake: {plural(count, 'image')} of {true} called {called}."
 
 

@@ -1,7 +1,8 @@
 """What a project's expert is told on the way from images to a model: facts in, sentences out."""
 
 from seedbed.faces.ui.results import scalar
-from seedbed.faces.ui.words import percent, plural, sentence
+from seedbed.faces.ui.words import plural, sentence
+from seedbed.flows.usecases.trainings import share_in_words
 from seedbed.flows.usecases.ways import Way
 
 
@@ -15,10 +16,15 @@ def answer(way: Way) -> str:
         return way.training.sentence
     if way.right is not None:
         more = f" {plural(way.labels, 'label')} so far; one more round helps most where it is unsure."
-        return f"It names {percent(round(way.right, 3))} of the images that it had not seen correctly.{more}"
+        return right_in_words(way.right) + more
     if not way.labels:
         return "The images are in. Now say of a few of them what they show."
     return labels_in_words(way)
+
+
+def right_in_words(share: float) -> str:
+    """How good it is, in one sentence."""
+    return f"Of images that it had not seen, it names {share_in_words(share)} correctly."
 
 
 def labels_in_words(way: Way) -> str:

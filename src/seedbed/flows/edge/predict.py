@@ -14,11 +14,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import onnxruntime
-from numpy.typing import NDArray
+try:
+    import numpy as np
+    import onnxruntime
+    from numpy.typing import NDArray
 
-from seedbed.assets.data.decode import SUFFIXES, Undecodable, decode
+    from seedbed.assets.data.decode import SUFFIXES, Undecodable, decode
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing.name} is not installed here. Once: python3 -m pip install -r requirements.txt")
 
 _HERE = Path(__file__).parent
 _ENDINGS = {*SUFFIXES.values(), ".jpeg", ".tiff", ".j2k"}

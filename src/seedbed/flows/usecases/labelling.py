@@ -33,7 +33,7 @@ from seedbed.runtime.jobs.records import Job
 By = Literal["worth", "groups", "random", "index", "unsure", "class"]
 _AHEAD = 200  # images that are chosen at once
 _SOON = 0.6  # seconds that an order waits for the desk before it does without
-_MOST_DROPPED = 64  # images in one prediction
+MOST_DROPPED = 64  # images in one prediction
 _MOST_SLIPS = 96  # of the likeliest: nobody looks at more of them at once
 _SUSPECT = 1 / 3  # of all labels: where more than that look wrong, it is the few labels that tell too little
 
@@ -48,7 +48,7 @@ class Board:
     alike: Alike
     last: int
     people: Sequence[Person]
-    training: Mapping[str, str]
+    training: Mapping[str, str | int]  # its stage, the sentence, the labels that it began with
     may_label: bool
     may_train: bool
 
@@ -182,7 +182,7 @@ class Labelling:
             alike=self._groupings.of(project),
             last=last,
             people=self._presence.of(project.id),
-            training={"state": training.stage, "sentence": training.sentence},
+            training={"state": training.stage, "sentence": training.sentence, "labels": training.labels},
             may_label=by.may(Role.LABELLER, project.id),
             may_train=by.may(Role.TRAINER, project.id),
         )
@@ -285,16 +285,19 @@ class Labelling:
         return self._doubts(self._opened(ref, Role.LABELLER, by))
 
     def slips(self, ref: str, *, by: Identity) -> list[Doubt]:
-        """The likeliest of them to review, without labels that somebody has looked at again and kept.
-
-        None where too many look wrong.
-        """
+        """The likeliest to review, without those that somebody has kept on purpose; none where too many look wrong."""
         opened = self._opened(ref, Role.LABELLER, by)
         found = self._doubts(opened)
         if len(found) > _SUSPECT * sum(opened.standing.counts):
             return []
         project, ids = opened.project.id, opened.gallery.shapes.ids
         return [one for one in found[:_MOST_SLIPS] if not self._projects.is_meant(project, ids[one.index], by=by)]
+
+    def hard_to_tell(self, ref: str, *, by: Identity) -> int:
+        """How many labels look wrong, where they are too many to be slips; else 0."""
+        opened = self._opened(ref, Role.LABELLER, by)
+        found = len(self._doubts(opened))
+        return found if found > _SUSPECT * sum(opened.standing.counts) else 0
 
     def _doubts(self, opened: _Open) -> list[Doubt]:
         if _why_not(opened):
@@ -309,10 +312,10 @@ class Labelling:
     def predict(self, ref: str, files: Mapping[str, Path], *, by: Identity) -> list[dict[str, Any]]:
         """What is on images that somebody drops in (name -> file): by the newest model, or by the labels so far."""
         opened = self._opened(ref, Role.LABELLER, by)
-        if not 0 < len(files) <= _MOST_DROPPED:
+        if not 0 < len(files) <= MOST_DROPPED:
             raise InvalidInput(
-                f"{len(files)} files were given; from 1 to {_MOST_DROPPED} can be looked at at once.",
-                hint="Have a whole folder labelled as a job: seedbed predict MODEL FOLDER.",
+                f"{len(files)} files were given; from 1 to {MOST_DROPPED} can be looked at at once.",
+                hint="Give fewer at a time, or have a whole folder labelled as a job: seedbed predict MODEL FOLDER.",
             )
         model = self._newest_model(opened.project)
         if model is None and (reason := _why_not(opened)):

@@ -1,5 +1,6 @@
 """A project's training as its expert sees it: begun by a click or by itself, and told in plain words."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -33,6 +34,7 @@ _DOING = {
 _RECENT = 20  # measurements that tell how quick it is now
 _AFTERWARDS = 1.15  # what comes after the learning, as a share of it
 _MANY = 10_000
+_USUALLY = "it usually takes a few minutes"  # where none was measured here yet
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Training:
     seconds: float | None = None
     accuracy: float | None = None
     jobs: Mapping[str, Job] | None = None  # the newest of each step
+    labels: int = 0  # that it began with
 
     @property
     def open(self) -> bool:
@@ -64,6 +67,7 @@ class Trainings:
         self._queue = queue
         self._store = store
         self._clock = clock
+        self._changing = threading.Lock()  # stop and go on in quick succession: else some of its jobs stay stopped
 
     def of(self, ref: str, *, by: Identity) -> Training:
         """The newest training of a project."""
@@ -74,7 +78,7 @@ class Trainings:
         seconds = self._left(jobs) if stage in ("waiting", "running") else None
         accuracy = self._accuracy(jobs)
         sentence = self._sentence(stage, jobs, seconds, accuracy)
-        return Training(stage, sentence, _share(jobs), seconds, accuracy, jobs)
+        return Training(stage, sentence, _share(jobs), seconds, accuracy, jobs, self._labels_used(jobs))
 
     def start(self, ref: str, *, params: Mapping[str, Any] | None = None, by: Identity, **how: Any) -> Training:
         """Train with the labels as they are now; refused while a training is not over. `how` as for `Models.train`."""
@@ -87,27 +91,33 @@ class Trainings:
 
     def stop(self, ref: str, *, by: Identity) -> Training:
         """Stop for now: what it has learnt is kept."""
-        for job in self._open(ref, by):
-            self._jobs.pause(job.id, by=by)
+        with self._changing:
+            for job in self._open(ref, by):
+                self._jobs.pause(job.id, by=by)
         return self.of(ref, by=by)
 
     def go_on(self, ref: str, *, by: Identity) -> Training:
         """Go on from where it was stopped."""
-        for job in self._open(ref, by):
-            if job.paused:
-                self._jobs.resume(job.id, by=by)
+        with self._changing:
+            for job in self._open(ref, by):
+                if job.paused:
+                    self._jobs.resume(job.id, by=by)
         return self.of(ref, by=by)
 
     def end(self, ref: str, *, by: Identity) -> Training:
         """End it for good; the model before it stays."""
-        for job in self._open(ref, by):
-            if job.step == "train" or job.state is not State.WAITING:
-                self._jobs.cancel(job.id, by=by)
+        with self._changing:
+            for job in self._open(ref, by):
+                if job.step == "train" or job.state is not State.WAITING:
+                    self._jobs.cancel(job.id, by=by)
         return self.of(ref, by=by)
 
     def labels_used(self, project: str) -> int:
         """How many labels there were when the newest training of a project (its id) began; 0: none was."""
-        sampling = self._newest(project).get("sample-labels")
+        return self._labels_used(self._newest(project))
+
+    def _labels_used(self, jobs: Mapping[str, Job]) -> int:
+        sampling = jobs.get("sample-labels")
         try:
             labels = self._store.get(sampling.spec.inputs["truth"]) if sampling else None
         except (KeyError, NotFound):
@@ -135,14 +145,16 @@ class Trainings:
         return None
 
     def _sentence(self, stage: Stage, jobs: Mapping[str, Job], seconds: float | None, accuracy: float | None) -> str:
-        right = f"{100 * accuracy:.0f} %" if accuracy is not None else ""
+        right = share_in_words(accuracy) if accuracy is not None else ""
         match stage:
             case "waiting":
-                return _waiting(self._behind(jobs), seconds)
+                return _waiting(self._behind(jobs), seconds, usual=self._is_usual(jobs))
             case "running":
                 active = next((job for job in jobs.values() if job.state.active), None)
                 left = f"; about {in_words(seconds)} left" if seconds is not None else ""
-                so_far = f", right on {right} so far" if right and active and active.step == "train" else ""
+                so_far = self._so_far(active, right) if active and active.step == "train" else ""
+                if not left and not so_far and active and active.step == "train" and self._is_usual(jobs):
+                    left = f"; {_USUALLY}"
                 return f"{_DOING[active.step] if active else 'It goes on in a moment'}{so_far}{left}."
             case "stopped":
                 share = _share(jobs)
@@ -155,6 +167,18 @@ class Trainings:
                 return f"It could not be finished. {failed.reason}".strip()
             case _:
                 return "It was ended before it was done."
+
+    def _so_far(self, train: Job, right: str) -> str:
+        """How good it is; of too few labels none can be kept to judge by: then how far its answers have settled."""
+        if right:
+            return f", right on {right} so far"
+        settled = self._queue.metrics(train.id, ("unchanged",))
+        return f", {share_in_words(settled[-1].value)} of its answers no longer change" if len(settled) > 1 else ""
+
+    def _is_usual(self, jobs: Mapping[str, Job]) -> bool:
+        """Whether it is as long as trainings are that nobody has set anything for."""
+        params, usual = jobs["train"].spec.params, self._models.training_defaults()
+        return not params.get("epochs") and int(params.get("steps", usual.steps)) <= usual.steps
 
     def _behind(self, jobs: Mapping[str, Job]) -> int:
         """How many pieces of work come before it: those that run, and those that wait longer."""
@@ -189,8 +213,15 @@ def in_words(seconds: float) -> str:
     return f"{round(seconds / 86400)} days"
 
 
-def _waiting(behind: int, seconds: float | None) -> str:
-    takes = f"it will take about {in_words(seconds)}" if seconds is not None else ""
+def share_in_words(share: float) -> str:
+    """A share of images, no more exactly than a few of them can tell: '57 %'; '99.6 %' and '0.4 %', not all or none."""
+    whole = f"{100 * share:.0f} %"
+    return whole if share in (0.0, 1.0) or whole not in ("0 %", "100 %") else f"{100 * share:.1f} %"
+
+
+def _waiting(behind: int, seconds: float | None, *, usual: bool) -> str:
+    known = f"it will take about {in_words(seconds)}" if seconds is not None else ""
+    takes = known or (_USUALLY if usual else "")
     if not behind:
         return f"It begins in a moment; {takes}." if takes else "It begins in a moment."
     others = "1 other piece of work" if behind == 1 else f"{behind} other pieces of work"

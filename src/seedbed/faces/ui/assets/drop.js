@@ -116,6 +116,8 @@
     const input = event.target;
     if (!(input instanceof HTMLInputElement) || input.type !== "file") return;
     const place = input.closest("[data-drop]");
-    if (place && input.files.length) send(place, chosen(input));
+    if (!place || !input.files.length) return;
+    send(place, chosen(input));
+    input.value = ""; // or the same files, chosen once more, would be no change
   });
 })();

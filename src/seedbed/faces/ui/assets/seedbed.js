@@ -124,10 +124,18 @@
     if (log && !log.matches(":focus")) log.scrollTop = log.scrollHeight;
   }
 
+  // NiceGUI shows this while the server cannot be reached
+  function sayLost() {
+    const [what, then] = document.querySelectorAll("#popup > span");
+    if (!then) return;
+    what.textContent = "The server cannot be reached.";
+    then.textContent = "What was saved is kept. This page goes on by itself once the server is back.";
+  }
+
   applyTheme();
   system.addEventListener("change", applyTheme);
   window.addEventListener("storage", applyTheme); // another tab chose
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", onClick);
-  window.seedbed = { toast, tell, toEnd, ready: () => { applyTheme(); showBell(); } };
+  window.seedbed = { toast, tell, toEnd, ready: () => { applyTheme(); showBell(); sayLost(); } };
 })();

@@ -21,7 +21,7 @@ from seedbed.faces.ui.parts.trainstep import TrainStep
 from seedbed.faces.ui.parts.wishes import wishes_of
 from seedbed.faces.ui.results import newest_tests, texts
 from seedbed.faces.ui.site import Visit, page
-from seedbed.faces.ui.way import answer
+from seedbed.faces.ui.way import answer, right_in_words
 from seedbed.flows.usecases.ways import Way
 from seedbed.runtime.jobs.states import State
 
@@ -118,7 +118,7 @@ class ResultStep:
         if now.right is None:
             await self._step.show("later", "How good it is, and where it is wrong.", None, _nothing)
             return
-        said = f"It names {say.percent(round(now.right, 3))} of the images that it had not seen correctly."
+        said = right_in_words(now.right)
         known = now.result.model.uuid if now.result else ""
         await self._step.show("done", said, known, lambda: self._draw(now))
 

@@ -19,6 +19,7 @@ from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.matrix import matrix
 from seedbed.faces.ui.site import Visit, page
 from seedbed.flows.platform import Platform
+from seedbed.flows.quality import likely_between
 from seedbed.flows.usecases.results import Called, Result, confused, least_certain
 
 _IMAGES, _UNSURE = 60, 12
@@ -34,6 +35,7 @@ class Found:
     facts: Mapping[str, Any]
     called: Sequence[Called]
     unsure: Sequence[Called]
+    roughly: str = ""  # how far the figure can be trusted
     going: bool = False  # a training whose results are not here yet
 
 
@@ -49,7 +51,7 @@ async def results(visit: Visit, ref: str, true: str = "", called: str = "") -> N
             with empty("sprout", "Train first", "Then this page says how good it is, and where it is wrong."):
                 link("Back to the project", home, "button main")
             return
-        lead.set_text(told.accuracy_in_words(found.facts).replace("the model", "it"))
+        lead.set_text(f"{told.accuracy_in_words(found.facts).replace('the model', 'it')} {found.roughly}")
         if found.going:
             words("It is being trained anew: these are the results of the training before.", "p", "note")
         _mistaken(found, true, called)
@@ -67,7 +69,12 @@ def _look(platform: Platform, ref: str, by: Identity) -> Found:
     called = platform.results.called(result, by=by)
     labelled = platform.projects.labels(project.id, by=by)
     going = platform.trainings.of(project.id, by=by).open
-    return Found(project, result, facts, called, least_certain(called, labelled, _NEXT), going)
+    return Found(project, result, facts, called, least_certain(called, labelled, _NEXT), _roughly(facts), going)
+
+
+def _roughly(facts: Mapping[str, Any]) -> str:
+    count = int(facts["count"])
+    return told.roughly_in_words(count, *likely_between(round(float(facts["accuracy"]) * count), count))
 
 
 async def _slips(visit: Visit, project: str, place: Element) -> None:
@@ -158,13 +165,12 @@ def _classes(facts: Mapping[str, Any]) -> None:
             "p",
             "soft",
         )
-        with table(["Class", "Test images", "Found", "Right when said"], "scores"):
-            for one in facts["classes"]:
+        with table(["Class", "Found", "Right when said"], "scores"):
+            for name, found, right in told.scores_in_words(facts):
                 with box("tr"):
-                    words(str(one["name"]), "td")
-                    words(f"{one['count']:,}", "td", "number")
-                    for score in ("recall", "precision"):
-                        words(say.percent(round(float(one[score]), 3)), "td", "number")
+                    words(name, "td")
+                    words(found, "td", "number")
+                    words(right, "td", "number")
 
 
 def _more(found: Found) -> None:

@@ -50,15 +50,17 @@ class Review:
 
     async def fill(self) -> None:
         """Find them."""
+        labelling = self._visit.platform.labelling
         try:
-            found = await self._visit.ask(self._visit.platform.labelling.slips, self._project.id)
+            found = await self._visit.ask(labelling.slips, self._project.id)
+            hard = 0 if found else await self._visit.ask(labelling.hard_to_tell, self._project.id)
         except SeedbedError as error:
             self._tell(str(error))
             return
         self._left = len(found)
         self._count()
         with self._place:
-            self._slips(found)
+            self._slips(found) if found else self._none(hard)
         projects = self._visit.platform.projects
         quality = await self._visit.ask(projects.quality, self._project.id)
         apart = await self._visit.ask(projects.disagreements, self._project.id)
@@ -66,15 +68,21 @@ class Review:
             self._people(quality, len(apart))
 
     def _slips(self, found: Sequence[Doubt]) -> None:
-        if not found:
-            with empty("sprout", "Nothing to review", "No label looks like a slip. More labels help most now."):
-                link("Label where it is unsure", self._label("unsure"), "button main")
-            return
         with card("May be slips", aside="the likeliest first"), box(classes="reviews"):
             for doubt in found[:_MOST]:
                 self._one(doubt)
         with box(classes="row"):
             link("Review them on the labelling page", self._label("mistakes"), "button")
+
+    def _none(self, hard: int) -> None:
+        """Where very many labels look wrong, that is not said of them: the classes are hard to tell apart so far."""
+        if hard:
+            self._tell("Slips cannot be found yet: too many images look like those of another class.")
+        why = f"{hard} labels would be doubted; few of them can be wrong." if hard else "No label looks like a slip."
+        with empty("sprout", "Nothing to review", f"{why} More labels help most now."):
+            link("Label where it is unsure", self._label("unsure"), "button main")
+            if hard:
+                link("Look through them all the same", self._label("mistakes"), "button")
 
     def _people(self, quality: Quality, apart: int) -> None:
         """How people agree, where several labelled the same images, and how they do where the answer is known."""

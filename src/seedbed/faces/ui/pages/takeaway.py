@@ -13,11 +13,15 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts.dropzone import dropzone
 from seedbed.faces.ui.results import scalar
 from seedbed.faces.ui.site import Visit, page
-from seedbed.faces.ui.words import percent, plural
+from seedbed.faces.ui.words import plural
 from seedbed.flows.edge import EDGE_FILE
 from seedbed.flows.platform import Platform
+from seedbed.flows.usecases.labelling import MOST_DROPPED
 from seedbed.flows.usecases.results import Result
+from seedbed.flows.usecases.trainings import share_in_words
 
+_COMING = "It is being packed; this page will have it in a moment."
+_NEVER_PACKED = "It was not packed: the training ended before that. Train once more to have it."
 _FORMATS = {
     "label-studio": "Label Studio",
     "coco": "COCO",
@@ -33,6 +37,7 @@ async def takeaway(visit: Visit, ref: str) -> None:
     project = await visit.ask(visit.platform.projects.get, ref)
     result = await visit.ask(visit.platform.results.of, project.id)
     labels = await visit.ask(lambda *, by: _labels(visit.platform, project.id, by))
+    going = (await visit.ask(visit.platform.trainings.of, project.id)).open
     ui.add_head_html(theme.way_head())
     home = path("projects", project.id)
     with frame(visit, "Take away", crumbs=[("Home", "/"), (project.name, home)]) as lead:
@@ -44,7 +49,7 @@ async def takeaway(visit: Visit, ref: str) -> None:
         if result is not None and visit.by.may(Role.LABELLER, project.id):
             _try(project.id, project.data)
         if result is not None:
-            _model(result)
+            _model(result, going=going)
             if result.download is None:
                 _reload_when_packed(visit, project.id)
         _names(project.id, labels, result)
@@ -68,14 +73,14 @@ def _answer(result: Result | None, labels: int) -> str:
     if result is None:
         return f"There is no model yet; {have} can be taken away."
     right = scalar(result.report, "accuracy") if result.report else None
-    good = f", right on {percent(round(float(right), 3))} of images that it had not seen" if right is not None else ""
+    good = f", right on {share_in_words(float(right))} of images that it had not seen" if right is not None else ""
     return f"Here are the model{good}, and {have}."
 
 
 def _try(project: str, data: str) -> None:
     with card("Try it on other images", aside="they are not kept"):
         dropzone(
-            "Drag images here that it has never seen, one or a few.",
+            f"Drag images here that it has never seen: one, or up to {MOST_DROPPED} at once.",
             folder=False,
             accept="image/*",
             project=project,
@@ -84,19 +89,23 @@ def _try(project: str, data: str) -> None:
             data_try=project,
             data_data=data,
         )
-        box(classes="answers", id="answers", role="status", aria_live="polite")
+        box(classes="answers", id="answers")
 
 
-def _model(result: Result) -> None:
+def _model(result: Result, *, going: bool) -> None:
     files = _files(result.download)
     with card("The model"):
         if not files:
-            words("It is being packed; this page will have it in a moment.", "p", "soft")
+            coming = "It is being packed; this page will have it in a moment."
+            words(
+                coming if going else "It was not packed: the training ended before that. Train once more.", "p", "soft"
+            )
             return
         with box(classes="takes"):
             _take(
                 "For a device or another computer",
-                "A folder that runs with one command: python3 predict.py PHOTOS. It needs Python, and no network.",
+                "A folder that runs with one command: python3 predict.py PHOTOS. Its README says how to set it up "
+                "once; after that it needs no network.",
                 {"Download the folder": files.get(EDGE_FILE)},
             )
             _take(

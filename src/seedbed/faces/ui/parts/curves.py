@@ -22,14 +22,19 @@ def is_share(lines: Sequence[tuple[str, charts.Points]], title: str) -> bool:
 class Curves:
     """One panel per measure; `show` moves the lines, and draws new panels when new measures appear."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        """`names`: what measures are called here, where that is not by their own names."""
+        self._names = names or {}
         self._place: Element = box(classes="two")
         self._titles: list[str] = []
         self._charts: dict[str, ui.echart] = {}
 
     def show(self, lines: Mapping[str, Sequence[tuple[str, charts.Points]]]) -> None:
         """Title of a panel to its (name, points) lines."""
-        drawn = {title: charts.curves(given, share=is_share(given, title)) for title, given in lines.items()}
+        drawn = {
+            title: charts.curves([(self._called(name), points) for name, points in given], share=is_share(given, title))
+            for title, given in lines.items()
+        }
         if list(drawn) != self._titles:
             self._draw(drawn)
             return
@@ -46,10 +51,14 @@ class Curves:
         with self._place:
             for title, options in drawn.items():
                 with box("figure", "stack tight"):
-                    words(title.replace("_", " "), "h3")
+                    called = self._called(title).replace("_", " ")
+                    words(called, "h3")
                     chart = ui.echart(options, renderer="svg").classes("chart")
-                    chart.props["aria-label"] = f"Curve of {title.replace('_', ' ')} over steps"
+                    chart.props["aria-label"] = f"Curve of {called} over steps"
                     self._charts[title] = chart
+
+    def _called(self, name: str) -> str:
+        return self._names.get(name, name)
 
 
 def of_one(metrics: Metrics) -> dict[str, list[tuple[str, charts.Points]]]:

@@ -16,6 +16,16 @@ from seedbed.flows.usecases.trainings import Training
 from seedbed.flows.usecases.ways import Way
 
 Refresh = Callable[[], Awaitable[None]]
+_CURVES = {  # what is measured, in words; what is not here keeps its name
+    "accuracy": "how often it is right",
+    "loss": "how far off it is",
+    "loss_labelled": "on images with a label",
+    "loss_unlabelled": "on the others",
+    "loss_held_out": "on labels kept to judge by",
+    "confidence": "how sure it is",
+    "confident": "images it is sure enough of to learn from",
+    "unchanged": "answers that no longer change",
+}
 
 
 class TrainStep:
@@ -55,7 +65,7 @@ class TrainStep:
         if training.jobs and training.stage != "waiting":
             with box("details", "fold"):
                 words("Curves", "summary")
-                self._curves = Curves()
+                self._curves = Curves(_CURVES)
                 with box(classes="row"):
                     link("Everything about this training", path("jobs", training.jobs["train"].id))
         if may and now.data:

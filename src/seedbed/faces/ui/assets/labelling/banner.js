@@ -6,14 +6,15 @@ import { goal, plural } from "./words.js";
 const HINTS = {
   mistakes: "These labels look wrong. Enter takes the proposal; the class's own key says that it was right.",
   disagreements: "People say different things of these. Say what is right.",
-  images: "The images that you wanted to see.",
+  images: "The images that you came for: name them, or correct their labels.",
 };
 
 const MOST_PAIRS = 3; // of people who labelled the same images: the page for reviewing labels tells of all
 
 // Where training is offered; the project's page starts it.
-export function trainLink({ id, book }) {
-  return h("a", { class: "button main", href: `/projects/${id}#training` }, `Train with ${plural(book.labelled, "label")}`);
+export function trainLink({ id, book, board }) {
+  const train = board.training.labels ? "Train again with" : "Train with";
+  return h("a", { class: "button main", href: `/projects/${id}#training` }, `${train} ${plural(book.labelled, "label")}`);
 }
 
 export class Banner {

@@ -97,17 +97,19 @@ export class Panel {
     if (first) text(this.gain, first.sentence || `About ${plural(first.labels, "more label")} would help ${first.class}.`);
   }
 
-  // Training is offered when every class has its number.
+  // Training is offered when every class has its number; after the first, as soon as there are more labels than it had.
   #offer() {
-    const { board, complete, book } = this.session;
-    const training = board.training.state === "none" ? "" : board.training.sentence;
+    const { board, complete, book } = this.session, { state, labels } = board.training;
+    const training = state === "none" ? "" : board.training.sentence, more = labels ? book.labelled - labels : 0;
     this.ready.hidden = !complete && !training;
-    const key = `${complete} ${book.labelled} ${training}`;
+    const key = `${complete} ${book.labelled} ${labels} ${training}`;
     if (this.offered === key) return;
     this.offered = key;
     const parts = training ? [h("p", {}, training)] : [];
-    if (complete) parts.push(h("p", {}, `Every class has its ${this.session.goal} labels.`));
-    if (complete && board.may_train) parts.push(trainLink(this.session));
+    if (more > 0) parts.push(h("p", {}, `There ${more === 1 ? "is" : "are"} ${plural(more, "more label")} than it began with.`));
+    else if (complete) parts.push(h("p", {}, `Every class has its ${this.session.goal} labels.`));
+    const open = ["waiting", "running", "stopped"].includes(state);
+    if (board.may_train && !open && (complete || more > 0)) parts.push(trainLink(this.session));
     this.ready.replaceChildren(...parts);
   }
 
