@@ -1,13 +1,17 @@
 """The pages of the zoo in a real browser: what is nearest, why, which data sets are alike, what is in memory."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from seedbed.assets.access.roles import SOLO
+from seedbed.assets.store.bundle import Lineage
 from seedbed.base.ids import new_id
+from seedbed.flows.kinds.kind import put
+from seedbed.flows.kinds.models import Model
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
@@ -151,6 +155,22 @@ def test_a_training_can_be_told_which_weights_to_start_from(
     jobs = served.platform.trainings.of(zoo.project, by=SOLO).jobs or {}
     told = served.platform.zoo.start_of(jobs["train"].id, by=SOLO)
     assert (told.card, told.reason) == ("wheat 2025", "These weights were asked for.")
+    assert watched.wrong == []
+
+
+def test_a_model_becomes_a_starting_point_with_one_click(
+    watched: Watched, served: Served, zoo: ZooContent, whole_machine: Job, tmp_path: Path
+):
+    platform = served.platform
+    model = Model(tmp_path, {"classes": ("a", "b"), "size": (32,), "images": (12,), "architecture": ("resnet18",)})
+    put(tmp_path / "model" / "model.json", "{}")
+    lineage = Lineage("train", inputs=(("decoded", zoo.decoded["bean leaves"]),))
+    made = platform.store.publish(model.draft(name="beans.model", lineage=lineage))
+    page = watched.go(f"{served.url}/bundles/{made.uuid}")
+    page.get_by_role("button", name="Keep it as a starting point").click()
+    page.wait_for_url("**/jobs/*")
+    (job,) = [one for one in platform.jobs.list(by=SOLO) if one.step == "import-weights"]
+    assert job.id in page.url and job.spec.inputs["model"] == made.uuid and job.name == "beans"
     assert watched.wrong == []
 
 

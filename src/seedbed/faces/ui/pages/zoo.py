@@ -99,7 +99,7 @@ def _cards(here: Sequence[Mapping[str, Any]], absent: Sequence[Mapping[str, Any]
             "sprout",
             "Nothing of your own yet",
             "Every finished training can become a starting point for those that follow: images that are alike learn "
-            "sooner from each other. On the command line:",
+            "sooner from each other. The page of a model has a button for that; on the command line:",
             "seedbed zoo import MY-TRAINING",
         )
     with card("Weights that are here", aside=say.plural(len(here), "set")):

@@ -8,6 +8,7 @@ from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, figures, link, path, words
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.bars import bars
+from seedbed.faces.ui.parts.keeping import keeping
 from seedbed.faces.ui.parts.nearest import data_of
 from seedbed.faces.ui.parts.report import report
 from seedbed.faces.ui.site import Visit
@@ -78,13 +79,14 @@ async def labels(visit: Visit, bundle: Bundle) -> None:
 
 
 async def model(visit: Visit, bundle: Bundle) -> None:
-    """What it tells apart."""
+    """What it tells apart, and that later trainings can start from it."""
     classes = results.texts(bundle, "classes")
     shown = {"classes": f"{len(classes)}", "on disk": show_size(sum(link.size for link in bundle.files))}
     if size := results.scalar(bundle, "size"):
         shown["pixels a side"] = f"{size}"
     figures(shown)
     words(f"It tells apart: {', '.join(classes)}.", "p", "soft")
+    await keeping(visit, bundle)
 
 
 async def download(visit: Visit, bundle: Bundle) -> None:
