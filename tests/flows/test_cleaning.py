@@ -5,7 +5,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from sqlalchemy import update
+
 from seedbed.assets.access.roles import SOLO
+from seedbed.assets.db.tables import jobs
 from seedbed.base.settings import Settings
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.records import Job
@@ -129,6 +132,42 @@ def test_the_checkpoint_of_a_job_that_ended_while_it_waited_goes(platform: Platf
     platform.jobs.cancel(job.id, by=SOLO)
     platform.catch_up()
     assert not checkpoint.exists()
+
+
+def _cut_short(platform: Platform) -> Job:
+    """A job that failed for good after some checkpoints: it took longer than it may."""
+    spec = JobSpec("sleep-and-count", params={"steps": 60, "seconds_per_step": 0.05}, timeout=2.0, retries=0)
+    (failed,) = platform.run_until_done([platform.jobs.submit(spec, by=SOLO).id])
+    assert failed.state is State.FAILED and failed.checkpoint, failed.reason
+    return failed
+
+
+def _counted(platform: Platform, job: Job) -> list[int]:
+    return [step for step, _ in platform.jobs.metrics(job.id, by=SOLO)["count"]]
+
+
+def test_a_failed_job_that_is_run_again_goes_on_from_its_last_checkpoint_unless_it_is_to_begin_anew(
+    platform: Platform,
+) -> None:
+    failed = _cut_short(platform)
+    reached = int(failed.checkpoint.partition("-")[2])
+    (further,) = platform.run_until_done([platform.jobs.rerun(failed.id, by=SOLO).id])
+    assert _counted(platform, further)[0] == reached + 1
+    (anew,) = platform.run_until_done([platform.jobs.rerun(failed.id, by=SOLO, again=True).id])
+    assert _counted(platform, anew)[0] == 1
+
+
+def test_the_checkpoint_of_a_failed_job_goes_after_the_grace(platform: Platform) -> None:
+    failed = _cut_short(platform)
+    platform.catch_up()
+    kept = platform.settings.home / "jobs" / failed.id / "checkpoint" / failed.checkpoint
+    assert platform.bundles.gc(by=SOLO).files == 0 and kept.is_dir()
+    with platform.database.write() as conn:
+        long_ago = time.time() - 3600 * (platform.settings.gc_grace_hours + 1)
+        conn.execute(update(jobs).where(jobs.c.id == failed.id).values(ended=long_ago))
+    assert platform.bundles.gc(dry_run=True, by=SOLO).files == 1 and kept.is_dir()
+    assert platform.bundles.gc(by=SOLO).files == 1 and not kept.exists()
+    assert platform.jobs.rerun(failed.id, by=SOLO).checkpoint == ""
 
 
 def test_an_index_made_anew_knows_every_bundle(platform: Platform, finish: Finish) -> None:

@@ -36,6 +36,7 @@ from seedbed.flows.usecases.followers import Cleaner, Follower, ProjectFollower
 from seedbed.flows.usecases.grouping import Grouper, Groupings
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.labelling import Labelling
+from seedbed.flows.usecases.left_behind import LeftBehind
 from seedbed.flows.usecases.models import Models
 from seedbed.flows.usecases.notices import Notices, channels
 from seedbed.flows.usecases.presence import Presence
@@ -101,6 +102,7 @@ class Platform:
         """Bundles, and the jobs that make them."""
         self.contexts = Contexts(self.store, self.audit)
         self._uploads = Uploads(self.settings.home / "uploads", self.queue)
+        left_behind = LeftBehind(JobFolders(self.settings.home / "jobs"), self.queue)
         self.bundles = Bundles(
             self.store,
             self._kept_projects,
@@ -108,11 +110,12 @@ class Platform:
             self._roots,
             self.audit,
             self._uploads,
+            left_behind,
             gc_grace=self.settings.gc_grace_hours * _HOUR,
         )
         fixed = {"ingest": {"pixel_limit": self.settings.image_pixel_limit}}
         checker = SpecChecker(self.store, self.queue, self._kept_projects, self._roots, self.executor.nodes, fixed)
-        self.jobs = Jobs(self.queue, checker, self.executor, self.audit, self.clock)
+        self.jobs = Jobs(self.queue, checker, self.executor, self.audit, left_behind, self.clock)
         self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects, self._galleries)
 
     def _with_zoo(self) -> None:

@@ -428,7 +428,7 @@ def test_an_attempt_that_the_machine_stopped_goes_on_without_a_failure(service: 
     assert service.numbers(job) == tuple(range(40))
 
 
-def test_a_job_that_failed_for_good_keeps_its_inputs_but_no_checkpoint(service: Service) -> None:
+def test_a_job_that_failed_for_good_keeps_its_inputs_and_its_last_checkpoint(service: Service) -> None:
     given = service.finish(service.submit())
     code = "count_and_fail()\n"
     prelude = """
@@ -441,5 +441,6 @@ def count_and_fail():
     failed = service.finish(service.submit(prelude + code, retries=1, inputs={"numbers": reference}))
     assert (failed.state, failed.failures) == (State.FAILED, 2)
     home = service.home / "jobs" / failed.id
-    assert list(home.glob("checkpoint/*")) == [] and list(home.glob("*/resume")) == []
+    assert [path.name for path in home.glob("checkpoint/*")] == [failed.checkpoint] == ["2-000000001"]
+    assert list(home.glob("*/resume")) == []
     assert len(list(home.glob("*/inputs/numbers/bundle.json"))) == 2

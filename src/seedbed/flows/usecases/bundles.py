@@ -20,6 +20,7 @@ from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.flows.kinds.labels import Files
 from seedbed.flows.outside import Roots
 from seedbed.flows.usecases.contexts import Contexts, Progress
+from seedbed.flows.usecases.left_behind import LeftBehind
 from seedbed.flows.usecases.pages import may_see, require_project, visible_projects
 from seedbed.flows.usecases.uploads import Uploads
 from seedbed.runtime.jobs.folders import JobFolders
@@ -36,6 +37,7 @@ class Bundles:
         roots: Roots,
         audit: Audit,
         uploads: Uploads,
+        left_behind: LeftBehind,
         *,
         gc_grace: float = DAY,
     ) -> None:
@@ -46,6 +48,7 @@ class Bundles:
         self._roots = roots
         self._audit = audit
         self._uploads = uploads
+        self._left_behind = left_behind
 
     def add(
         self,
@@ -133,13 +136,15 @@ class Bundles:
         return self._store.checked_path_of(files[index].digest), files[index].name
 
     def gc(self, *, dry_run: bool = False, by: Identity) -> Garbage:
-        """Remove the files that nothing needs, uploads among them that nobody used or that only a failed job read."""
+        """Remove the files that nothing needs, such as uploads that nobody used, and what failed jobs read or left."""
         by.require(Role.OPERATOR)
         if not dry_run:
             self._audit.record(by.name, "store.gc", "")
         found = collect_garbage(self._store, grace=self._gc_grace, dry_run=dry_run)
-        files, size = self._uploads.collect(grace=self._gc_grace, dry_run=dry_run)
-        return replace(found, files=found.files + files, bytes=found.bytes + size)
+        for leavings in (self._uploads, self._left_behind):
+            files, size = leavings.collect(grace=self._gc_grace, dry_run=dry_run)
+            found = replace(found, files=found.files + files, bytes=found.bytes + size)
+        return found
 
     def rebuild(self, *, by: Identity) -> Rebuilt:
         """Make the index of the store anew from its manifests; what was deleted stays deleted."""

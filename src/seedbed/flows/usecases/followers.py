@@ -119,7 +119,8 @@ class ProjectFollower:
 class Cleaner:
     """Removes what ended jobs and deleted bundles leave behind. Everything that it does can be done twice.
 
-    - The checkpoints of a job that has ended go, however it ended: nothing goes on from them.
+    - The checkpoints of a job that is done or cancelled go. Those of one that failed stay for whoever runs it again,
+      until gc finds it older than the grace.
     - An upload goes once its job is done or cancelled, or was refused for what it is. After any other failure it stays
       to be run again, until gc finds it older than the grace.
     - A bundle that was deleted, here or at a remote whose tombstone was pulled, goes from the inputs that failed
@@ -147,7 +148,8 @@ class Cleaner:
         return len(events)
 
     def _clean_up(self, job: Job) -> None:
-        self._folders.forget_checkpoints(job.id)
+        if job.state is not State.FAILED:
+            self._folders.forget_checkpoints(job.id)
         if job.state is not State.FAILED or self._was_refused(job):
             self._uploads.drop(job)
 

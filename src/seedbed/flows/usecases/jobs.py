@@ -11,6 +11,7 @@ from seedbed.base.errors import InvalidInput
 from seedbed.base.ids import new_id
 from seedbed.base.registry import near_matches
 from seedbed.flows.check import SpecChecker
+from seedbed.flows.usecases.left_behind import LeftBehind
 from seedbed.flows.usecases.pages import require_project, visible_projects
 from seedbed.runtime.executors.protocol import Executor
 from seedbed.runtime.jobs.queue import JUST_SUBMITTED, Queue
@@ -25,12 +26,19 @@ class Jobs:
     """What people do with jobs. Every mistake in what they submit is reported at once, before anything is queued."""
 
     def __init__(
-        self, queue: Queue, checker: SpecChecker, executor: Executor, audit: Audit, clock: Clock | None = None
+        self,
+        queue: Queue,
+        checker: SpecChecker,
+        executor: Executor,
+        audit: Audit,
+        left_behind: LeftBehind,
+        clock: Clock | None = None,
     ) -> None:
         self._queue = queue
         self._checker = checker
         self._executor = executor
         self._audit = audit
+        self._left_behind = left_behind
         self._clock = clock or SystemClock()
 
     def submit(self, spec: JobSpec, *, by: Identity) -> Job:
@@ -95,13 +103,18 @@ class Jobs:
         return self._queue.resume(job.id)
 
     def rerun(self, job_id: str, *, by: Identity, again: bool = False) -> Job:
-        """A new job with exactly the same inputs; `again` runs it even if the store knows the answer."""
+        """A new job with exactly the same inputs, which goes on from the last checkpoint of one that failed.
+
+        `again` runs it from the beginning, even if the store knows the answer.
+        """
         old = self._require(job_id, Role.TRAINER, by)
         waits = any(state is not State.DONE for state in self._queue.states(old.spec.dependencies).values())
         inputs = dict(old.spec.inputs) if waits else self._queue.resolve(old)
         # the very reference is checked: that its bundles still exist and that `by` may use them
         (spec,) = self._checker.check([replace(old.spec, inputs=inputs, again=again)], by)
-        job = self._queue.submit(spec, flow=old.flow)
+        id = new_id()
+        checkpoint = "" if again else self._left_behind.hand_on(old, id)
+        job = self._queue.submit(spec, id=id, flow=old.flow, checkpoint=checkpoint)
         self._audit.record(by.name, "job.rerun", job.id, data={"of": old.id, "again": again})
         return job
 

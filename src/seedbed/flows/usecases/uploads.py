@@ -50,7 +50,7 @@ class Uploads:
         before, needed = time.time() - grace, self._needed()
         count = freed = 0
         for folder in self.root.resolve().iterdir() if self.root.is_dir() else ():
-            states = [path.lstat() for path in _under(folder)]
+            states = [path.lstat() for path in files_under(folder)]
             if folder in needed or any(state.st_mtime > before for state in states):
                 continue
             count, freed = count + max(1, len(states) - 1), freed + sum(state.st_size for state in states[1:])
@@ -68,6 +68,6 @@ class Uploads:
         return found
 
 
-def _under(folder: Path) -> list[Path]:
+def files_under(folder: Path) -> list[Path]:
     """A folder and the files in it."""
     return [folder, *(Path(root, name) for root, _, files in os.walk(folder) for name in files)]

@@ -64,15 +64,16 @@ class JobFolders:
         return True
 
     def forget_checkpoints(self, job: str, *, but: str = "") -> None:
-        """Remove the checkpoints of a job that it will not go on from; once a job has ended, however it did, all.
-
-        A job that failed for good is not gone on with: running it again is a new job on the exact inputs of the old
-        one, which begins at the beginning.
-        """
+        """Remove the checkpoints of a job that nothing will go on from."""
         folder = inside(self.root, f"{job}/checkpoint")
         for path in folder.iterdir() if folder.is_dir() else ():
             if path.name != but:
                 shutil.rmtree(path, ignore_errors=True)
+
+    def hand_on(self, job: str, checkpoint: str, to: str) -> str:
+        """Give a new job the checkpoint of another; its name there, empty where it is gone."""
+        name = f"0-{checkpoint.partition('-')[2]}"  # from before its first attempt
+        return name if self.keep_checkpoint(self.checkpoint(job, checkpoint), to, name) else ""
 
     def lay_resume(self, job: str, fence: int, checkpoint: str) -> None:
         """Give an attempt the checkpoint to go on from; one that somebody removed by hand is begun without."""

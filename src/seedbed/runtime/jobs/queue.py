@@ -39,11 +39,14 @@ class Queue:
 
     # --- asked for ------------------------------------------------------------------------------------------------
 
-    def submit(self, spec: JobSpec, *, id: str = "", flow: str = "") -> Job:
-        """Put a job at the end of the queue; a job id that is given a second time is answered with the job it has."""
-        return self.submit_many({id or new_id(): spec}, flow=flow)[0]
+    def submit(self, spec: JobSpec, *, id: str = "", flow: str = "", checkpoint: str = "") -> Job:
+        """Put a job at the end of the queue; a job id that is given a second time is answered with the job it has.
 
-    def submit_many(self, specs: Mapping[str, JobSpec], *, flow: str = "") -> Jobs:
+        It begins with the checkpoint of that name, where its folder has one.
+        """
+        return self.submit_many({id or new_id(): spec}, flow=flow, checkpoint=checkpoint)[0]
+
+    def submit_many(self, specs: Mapping[str, JobSpec], *, flow: str = "", checkpoint: str = "") -> Jobs:
         """Submit jobs that may refer to each other by the ids given here: all, in this order, or none."""
         for spec in specs.values():
             spec.check()
@@ -56,7 +59,7 @@ class Queue:
                 last = self.events.append_all(conn, [_submitted(name, spec, flow) for name, spec in fresh.items()])
                 now, first = self.clock.now(), last - len(fresh) + 1  # the numbers of the events are the positions
                 rows = [_new_row(*item, flow, float(n), now) for n, item in enumerate(fresh.items(), first)]
-                conn.execute(insert(jobs), rows)
+                conn.execute(insert(jobs), [{**row, "checkpoint": checkpoint} for row in rows])
             found = conn.execute(select(jobs).where(jobs.c.id.in_(list(specs)))).mappings()
             made = {row["id"]: Job.of(row) for row in found}
         return [made[name] for name in specs]
@@ -308,7 +311,7 @@ def _new_row(job_id: str, spec: JobSpec, flow: str, position: float, now: float)
     return {
         **dict.fromkeys(plain, 0),
         **dict.fromkeys(("not_before", "started", "ended"), 0.0),
-        **dict.fromkeys(("wish", "doing", "key", "checkpoint"), ""),
+        **dict.fromkeys(("wish", "doing", "key"), ""),
         "id": job_id,
         "name": spec.name or spec.step,
         "flow": flow,

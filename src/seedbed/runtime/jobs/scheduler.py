@@ -227,7 +227,7 @@ class Scheduler:
             conn.execute(update(attempts).where(*_mine(attempt)).values(ended))
             self.queue.transition(conn, job.id, verdict.state, fence=attempt.fence, **values)
         self.collector.folders.tidy(job.id, attempt.fence, failed=verdict.failure)
-        if verdict.state.ended:  # a failed one too: whoever runs it again starts from its exact inputs
+        if verdict.state.ended and verdict.state is not State.FAILED:  # who runs it again may go on from there
             self.collector.folders.forget_checkpoints(job.id)
 
     # --- decisions ------------------------------------------------------------------------------------------------

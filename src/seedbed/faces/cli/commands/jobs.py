@@ -169,11 +169,13 @@ def resume(job: JobId, detach: Detach = False, as_json: Json = False) -> None:
 @app.command()
 def rerun(
     job: JobId,
-    again: Annotated[bool, typer.Option("--again", help="Run even if the store knows the answer.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run from the start, even if the store knows the answer.")
+    ] = False,
     detach: Detach = False,
     as_json: Json = False,
 ) -> None:
-    """A new job with exactly the same inputs."""
+    """A new job with exactly the same inputs; after a failure it goes on from the last checkpoint."""
 
     with session() as here:
         made = [here.client.jobs.rerun(here.client.jobs.get(job)["id"], again=again)]

@@ -168,7 +168,7 @@ class JobPage:
             words(f"Run {say.title_of(self.job)} again?", "h2", id="again-title")
             words(
                 "A new job with exactly the same inputs and parameters. Where nothing has changed since, the store "
-                "answers at once; the second button computes it all the same.",
+                "answers at once, and after a failure it goes on from where it was; 'Compute it again' begins anew.",
                 "p",
             )
             with box(classes="actions"):

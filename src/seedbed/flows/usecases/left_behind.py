@@ -1,0 +1,44 @@
+"""Checkpoints of jobs that failed: what running them again goes on from, and when they go."""
+
+import shutil
+import time
+from dataclasses import dataclass
+
+from seedbed.base.errors import NotFound
+from seedbed.flows.usecases.uploads import files_under
+from seedbed.runtime.jobs.folders import JobFolders
+from seedbed.runtime.jobs.queue import Queue
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.states import State
+
+
+@dataclass(frozen=True)
+class LeftBehind:
+    """The checkpoints that failed jobs left behind."""
+
+    folders: JobFolders
+    queue: Queue
+
+    def hand_on(self, job: Job, to: str) -> str:
+        """Let a new job go on from where a failed one was; the name of its checkpoint, empty where there is none."""
+        if job.state is not State.FAILED or not job.checkpoint:
+            return ""
+        return self.folders.hand_on(job.id, job.checkpoint, to)
+
+    def collect(self, *, grace: float, dry_run: bool = False) -> tuple[int, int]:
+        """Remove those of jobs that failed longer ago than the grace; how many files and bytes."""
+        count = freed = 0
+        for folder in self.folders.root.glob("*/checkpoint"):
+            files = files_under(folder)[1:]
+            if files and self._failed_before(folder.parent.name, time.time() - grace):
+                count, freed = count + len(files), freed + sum(path.lstat().st_size for path in files)
+                if not dry_run:
+                    shutil.rmtree(folder, ignore_errors=True)
+        return count, freed
+
+    def _failed_before(self, job_id: str, moment: float) -> bool:
+        try:
+            job = self.queue.get(job_id)
+        except NotFound:
+            return False
+        return job.state is State.FAILED and job.ended < moment
