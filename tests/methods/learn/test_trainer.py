@@ -7,7 +7,7 @@ import torch
 
 from seedbed.base.errors import Conflict, Failed, InvalidInput
 from seedbed.base.run import MemoryRun, Stopped
-from seedbed.methods.learn.trainer import train
+from seedbed.methods.learn.trainer import surely_worse, train
 
 
 def weights(trained) -> dict[str, torch.Tensor]:
@@ -91,11 +91,23 @@ def test_training_ends_early_when_held_out_labels_see_no_gain(task, tmp_path):
 
 
 def test_a_start_that_training_only_makes_worse_is_what_is_kept(task, tmp_path):
-    settings = task.settings(steps=2, evaluate_every=1, learning_rate=0.3, warmup=0.0, ema=0.0)
+    settings = task.settings(steps=2, evaluate_every=1, learning_rate=0.3, warmup=0.0, ema=0.0, held_out=0.4)
     trained = train(task.images, task.few_labels(10), settings, MemoryRun(tmp_path))
     start, *later = (point["accuracy"] for point in trained.curve)
     assert max(later) < start
     assert trained.step == 0 and trained.metrics["accuracy"] == start
+
+
+def test_later_weights_are_kept_unless_they_are_worse_by_more_than_chance():
+    right = torch.tensor([True] * 6 + [False] * 4)
+    one_less = torch.tensor([True] * 5 + [False] * 5)
+    two_less = torch.tensor([True] * 4 + [False] * 6)
+    others = ~right
+    assert not surely_worse(right, right)
+    assert not surely_worse(one_less, right)  # 1 lost of 1 that differ
+    assert surely_worse(two_less, right)  # 2 lost of 2 that differ: more than sqrt(2)
+    assert not surely_worse(others, right)  # 6 lost and 4 won: less than sqrt(10) apart
+    assert not surely_worse(right, two_less)
 
 
 def test_training_ends_early_when_answers_no_longer_change(task, tmp_path):

@@ -53,10 +53,10 @@ class TrainSettings:
     augment: Strength = field(default_factory=Strength)
     warmup: float = 0.1  # share of the steps
     ema: float = 0.98
-    held_out: float = 0.2  # share of the labels kept for evaluation, where a class has `few` or more
+    held_out: float = 0.1  # share of the labels kept for evaluation, where a class has `few` or more
     few: int = 10  # labels of the poorest class under which none are held out
     evaluate_every: int = 30
-    patience: int = 4  # evaluations without a better one before stopping early; 0: never
+    patience: int = 0  # evaluations without a better one before stopping early; 0: never
     report_every: int = 5
     checkpoint_every: int = 30
     precision: Literal["auto", "bf16", "fp32"] = "auto"  # auto: bf16 where the device computes faster with it

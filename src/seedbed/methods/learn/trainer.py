@@ -58,8 +58,8 @@ class Progress:
     """How far a run is, and the best that it has seen."""
 
     step: int = 0
-    best_step: int = 0
-    best_score: float = -1.0
+    best_step: int = 0  # whose weights are kept
+    best_score: float = -1.0  # the highest accuracy on held-out labels
     waited: int = 0  # evaluations of the second half since something happened
     finished: bool = False
     turn: float = 0.0  # degrees by which images are turned at most
@@ -82,11 +82,14 @@ def train(
     that was killed anywhere ends with the weights of the unbroken one (bit for bit on a CPU with the same number of
     threads).
 
-    With `few` labels or more of every class, a part of the labels is held out, the best averaged weights by accuracy on
-    it are kept (those at the start among them), and training ends after `patience` evaluations without a better one.
-    With fewer, no label can be spared: the last averaged weights are kept, and training ends early when `patience`
-    evaluations in a row find that the answers on unlabelled images no longer change. Either ends a run in its second
-    half only: a network gets worse before it gets better.
+    With `few` labels or more of every class, a part of them is held out, and the best averaged weights by accuracy on
+    it are kept (those at the start among them): the last of all that are not worse than the most accurate by more than
+    one standard error, since of many that are equally good by so few labels the most accurate were the luckiest, and
+    later ones have learnt at a smaller rate. With fewer labels none can be spared: the last averaged weights are kept.
+
+    With `patience`, training ends early when so many evaluations in a row found nothing better, or, where no labels are
+    held out, that the answers on unlabelled images no longer change. Either ends a run in its second half only: a
+    network gets worse before it gets better.
 
     `start` is the folder of a kept card whose weights it starts from, instead of those that the settings name.
     """
@@ -158,7 +161,7 @@ class TrainingRun:
         self._progress = Progress(fingerprint=_fingerprint(images, labels, settings, run.seed, card))
         self._judges = _judges(self._parts, run.seed)
         self._kept: dict[str, Tensor] = {}  # the best averaged weights, where there are labels to judge by
-        self._answers: Tensor | None = None  # the last ones on the judges, where there are not
+        self._answers: Tensor | None = None  # on the judges: the most accurate ones; without labels, the last
 
     def go_on(self) -> None:
         """Every step that is still to do."""
@@ -221,9 +224,9 @@ class TrainingRun:
 
     def _evaluate(self, measured: dict[str, float]) -> dict[str, float]:
         """How good the averaged weights are now: noted in the curve, and they are kept where they are the best."""
-        scores = self._judge()
+        scores, answers = self._judge()
         self._progress.curve.append({"step": self._progress.step, **measured, **scores})
-        self._weigh(scores)
+        self._weigh(scores, answers)
         return scores
 
     def _numbers(self, measured: dict[str, Tensor]) -> dict[str, float]:
@@ -240,18 +243,17 @@ class TrainingRun:
             hint="Use a smaller learning rate.",
         )
 
-    def _judge(self) -> dict[str, float]:
-        """How good the averaged weights are."""
+    def _judge(self) -> tuple[dict[str, float], Tensor]:
+        """How good the averaged weights are, and what they answer on the judges."""
         logits = self._answer(self._judges)
-        if len(self._parts.held_out):
-            truth = self._labels[self._judges].to(logits.device)
-            loss = torch.nn.functional.cross_entropy(logits, truth)
-            return {"accuracy": float((logits.argmax(dim=1) == truth).float().mean()), "loss_held_out": float(loss)}
         answers = logits.argmax(dim=1).cpu()
-        before, self._answers = self._answers, answers
+        if len(self._parts.held_out):
+            truth = self._labels[self._judges]
+            loss = torch.nn.functional.cross_entropy(logits, truth.to(logits.device))
+            return {"accuracy": _share(answers == truth), "loss_held_out": float(loss)}, answers
         confidence = float(logits.softmax(dim=1).max(dim=1).values.mean())
-        unchanged = float((answers == before).float().mean()) if before is not None else 0.0
-        return {"unchanged": unchanged, "confidence": confidence}
+        unchanged = _share(answers == self._answers) if self._answers is not None else 0.0
+        return {"unchanged": unchanged, "confidence": confidence}, answers
 
     def _answer(self, numbers: Tensor) -> Tensor:
         """Logits of the averaged weights; ranks share the work, and all know all answers."""
@@ -259,20 +261,27 @@ class TrainingRun:
         answers = torch.cat([self.learner.answer(self._pool.take(part)) for part in parts])
         return self._group.gather(answers)[: len(numbers)]
 
-    def _weigh(self, scores: dict[str, float]) -> None:
+    def _weigh(self, scores: dict[str, float], answers: Tensor) -> None:
         """Keep what is best so far, and end when nothing more is to be expected."""
         progress = self._progress
         if len(self._parts.held_out):
-            better, idle = scores["accuracy"] >= progress.best_score, scores["accuracy"] <= progress.best_score
+            better, idle = self._as_good(answers), scores["accuracy"] <= progress.best_score
             if better:
-                progress.best_score = scores["accuracy"]
                 self._kept = {name: value.clone() for name, value in self.learner.average.network.state_dict().items()}
+            if not idle:
+                progress.best_score, self._answers = scores["accuracy"], answers
         else:
-            better, idle = True, scores["unchanged"] >= _SETTLED
+            better, idle, self._answers = True, scores["unchanged"] >= _SETTLED, answers
         if better:
             progress.best_step, progress.metrics = progress.step, scores
         progress.waited = progress.waited + 1 if idle and 2 * progress.step > self._steps else 0
         progress.finished = bool(self._settings.patience) and progress.waited >= self._settings.patience
+
+    def _as_good(self, answers: Tensor) -> bool:
+        if self._answers is None:
+            return True
+        truth = self._labels[self._judges]
+        return not surely_worse(answers == truth, self._answers == truth)
 
     def _checkpoint(self) -> None:
         if not self.learner.sound():  # a checkpoint that cannot be gone on from would take the place of one that can
@@ -335,6 +344,16 @@ class TrainingRun:
         self._kept = {name[len(prefix) :]: value for name, value in tensors.items() if name.startswith(prefix)}
         self._progress = progress
         self._turn_by(progress.turn)
+
+
+def surely_worse(now: Tensor, then: Tensor) -> bool:
+    """Whether answers are right on fewer images than others were, by more than one standard error of the difference."""
+    lost, won = int((then & ~now).sum()), int((now & ~then).sum())
+    return lost - won > math.sqrt(lost + won)
+
+
+def _share(true: Tensor) -> float:
+    return float(true.float().mean())
 
 
 def _backbone(start: Card | str, settings: TrainSettings, seed: int) -> Backbone:
