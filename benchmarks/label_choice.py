@@ -1,15 +1,16 @@
 """Which images to label: test accuracy after a few labels chosen by each method, and what random needs for the same.
 
-    python -m benchmarks.label_choice [--quick] [--json FILE] [--minutes M] [--only-table] [--trainer default]
+    python -m benchmarks.label_choice [--quick] [--json FILE] [--minutes M] [--workers N] [--only-table]
+                                      [--trainer default]
 
 A budget of B labels per class is B times the number of classes, chosen without knowing the classes, in rounds, as a
 person labels: what was labelled so far is known when the next images are chosen. The head is that of the suggestions;
-`--trainer default` trains a model on the same labels instead (a GPU is wanted). Each seed has other images to choose
-from. Rows are kept as runs finish; a later call goes on where this one ended.
+`--trainer default` trains a model on the same labels instead, as a laptop does when nothing is set (a GPU is wanted:
+there are 280 of them). Each seed has other images to choose from. Rows are kept as runs finish; a later call goes on
+where this one ended.
 """
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,11 +27,12 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from benchmarks import harness, label_gain
 from benchmarks.embedded import Embedded, embedded, rows_for
 from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, interval, load_set, machines_of, rows_of
+from benchmarks.filling import fill
 from seedbed.base.run import MemoryRun
 from seedbed.methods.label.choose import CHOOSERS, DEFAULT, Choices, choose
 from seedbed.methods.label.suggest import Suggester
 from seedbed.methods.learn.predict import predict
-from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
+from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.trainer import train
 
 TITLE = "Test accuracy in % after a few labels, chosen by each method"
@@ -107,9 +109,9 @@ def _with_head(data: Embedded, labelled: NDArray[np.int64], rows: NDArray[np.int
 
 
 def _with_trainer(data: Embedded, labelled: NDArray[np.int64], rows: NDArray[np.int64], seed: int) -> float:
-    """The default trainer at its settings for a GPU; classes that nobody found cannot be learnt."""
-    size = int(ON_A_GPU["size"])
-    pictures = _pictures(data.name, size)
+    """The default trainer at its settings for a laptop; classes that nobody found cannot be learnt."""
+    plain = TrainSettings()
+    pictures = _pictures(data.name, plain.size)
     found = np.unique(data.labels_train[labelled])
     if len(found) < 2:
         return float((pictures.labels_test == found[0]).mean())
@@ -117,7 +119,7 @@ def _with_trainer(data: Embedded, labelled: NDArray[np.int64], rows: NDArray[np.
     number[found] = np.arange(len(found))
     labels = np.where(np.isin(rows, labelled), number[pictures.labels_train[rows]], -1)
     names = tuple(pictures.classes[kind] for kind in found)
-    settings = TrainSettings(classes=names, report_every=100, checkpoint_every=10**9, **ON_A_GPU)
+    settings = replace(plain, classes=names, report_every=100, checkpoint_every=10**9)
     with tempfile.TemporaryDirectory() as folder:
         trained = train(pictures.images_train[rows], labels, settings, MemoryRun(Path(folder), seed=seed))
         said = found[predict(trained.model, pictures.images_test).argmax(axis=1)]
@@ -127,18 +129,6 @@ def _with_trainer(data: Embedded, labelled: NDArray[np.int64], rows: NDArray[np.
 @lru_cache(maxsize=2)
 def _pictures(name: str, size: int) -> Set:
     return load_set(name, size)
-
-
-def fill(rows: Rows, scale: Scale, *, minutes: float) -> None:
-    """Do the runs that have no row yet, until the time is over."""
-    todo = [job for job in jobs_of(scale) if not rows.done(job)]
-    until = time.monotonic() + 60 * minutes
-    for done, job in enumerate(todo):
-        if time.monotonic() > until:
-            return
-        row = run(job)
-        rows.append(row)
-        print(f"{done + 1} of {len(todo)}: {_line(row)}", file=sys.stderr, flush=True)
 
 
 def _line(row: Mapping[str, Any]) -> str:
@@ -246,9 +236,9 @@ def note(found: Found, scale: Scale) -> str:
     return f"{head}{', '.join(words)}. The default is behind random on: {', '.join(lost) or 'no set at any budget'}."
 
 
-def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float, quick: bool) -> harness.Report:
+def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float, quick: bool, workers: int = 1) -> harness.Report:
     """Fill the table as far as time allows, and report what there is."""
-    fill(rows, scale, minutes=minutes)
+    fill(rows, jobs_of(scale), run, _line, minutes=minutes, workers=workers)
     mine = [
         row
         for row in rows
@@ -270,6 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--minutes", type=float, default=24 * 60.0)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--trainer", choices=["head", "default"], default="head")
     parser.add_argument("--only-table", action="store_true")
     options, rest = parser.parse_known_args(arguments)
@@ -280,7 +271,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         real = bool(scale.sets)
         minutes = 0.0 if options.only_table else options.minutes
         if real and not quick:
-            return measure(scale, rows_of("label_choice"), real=real, minutes=minutes, quick=quick)
+            rows = rows_of("label_choice")
+            return measure(scale, rows, real=real, minutes=minutes, quick=quick, workers=options.workers)
         if not real:
             scale = replace(QUICK, sets=(SYNTHETIC,))
         with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from benchmarks.embedded import Embedded, rows_for
-from benchmarks.few_labels import Rows
 from benchmarks.label_choice import BUDGETS, DEFAULT, RANDOM, Scale, chosen_rows, differences, figures, note, table
 
 from benchmarks import label_choice, label_gain
@@ -67,16 +66,6 @@ def test_where_the_default_loses_is_said():
     scale = Scale(sets=("one", "two"), seeds=(0, 1), methods=(DEFAULT, RANDOM))
     shown = note(_rows([40, 50, 60, 70], [30, 51, 56, 68]), scale)
     assert "behind random on: one at 2 (-1.0), two at 2 (-1.0)." in shown
-
-
-def test_runs_that_have_a_row_are_not_run_again(data, monkeypatch, tmp_path):
-    monkeypatch.setattr(label_choice, "embedded", lambda name, most: data)
-    scale = Scale(sets=("clear",), seeds=(0,), methods=(DEFAULT, RANDOM))
-    rows = Rows(tmp_path / "rows.jsonl")
-    label_choice.fill(rows, scale, minutes=5)
-    before = rows.path.read_bytes()
-    label_choice.fill(rows, scale, minutes=5)
-    assert rows.path.read_bytes() == before and len(list(rows)) == 2
 
 
 def test_the_gain_that_is_measured_is_that_of_more_labels_of_the_class(data):
