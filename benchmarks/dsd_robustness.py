@@ -4,9 +4,10 @@
 
 Figure 7 of the paper: the modified OTDD between ten data sets (train and test pooled) with units of five sizes and
 images of three, each row divided by its largest entry; every element of a table is compared with the same element of
-every other table. Beside it, how much the stairs matter (the number of units taken of those that there are), and the
-same with two large drawn sets, of which several units are taken. Rows are kept as they are computed; a later call goes
-on where this one ended.
+every other table. That for the distance that data sets are ranked by, from which the noise of sampling is taken off,
+and for the paper's, from which it is not. Beside it, how much the stairs matter (the number of units taken of those
+that there are), the same with two large drawn sets, of which several units are taken, and how far a data set is from
+another sample of itself. Rows are kept as they are computed; a later call goes on where this one ended.
 """
 
 import argparse
@@ -14,9 +15,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from itertools import combinations, pairwise
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,58 +27,37 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from benchmarks import harness
+from benchmarks.distance_tables import (
+    BIN,
+    BINS,
+    DRAWN,
+    STAIRCASES,
+    Scale,
+    Table,
+    comparisons,
+    differences,
+    histogram,
+    same_order,
+    to_its_like,
+    within,
+)
 from benchmarks.few_labels import Rows, available, load_set, machines_of, rows_of
 from benchmarks.pictures import picture
 from seedbed.assets.data.synthetic import draw_leaves
 from seedbed.methods.similarity.dsd import unit_distances
 from seedbed.methods.similarity.features import SIDE, pixel_features, pixel_space
+from seedbed.methods.similarity.noise import sampling_noise
+from seedbed.methods.similarity.otdd import DSD, Noise
 from seedbed.methods.similarity.signature import Signature, signature_of
-from seedbed.methods.similarity.units import STAIRS, UnitSettings
+from seedbed.methods.similarity.units import UnitSettings
 
 TITLE = "How little a table of distances depends on the size of units and images"
-SETS = (
-    *("apple-foliar", "cassava", "coffee-symptom", "corn-weeds", "flowers102"),
-    *("fruits360", "plant-seedlings", "plantdoc", "plantvillage", "tomato-leaf"),
-)
-DRAWN = ("drawn-1", "drawn-2")  # three classes of the drawn leaves each
 PAPER = {  # differences in bins of 5 %, where the paper gives them, and their number
     "units": "93.6 within 5, 0.6 in 15 to 20, none above; 1000",
     "sizes": "72.3 within 5, 1.0 in 20 to 25, none above; 300",
 }
-BIN, BINS = 5.0, 5  # %; what lies beyond the last but one falls into the last
-STAIRCASES: Mapping[str, tuple[tuple[int, int], ...]] = {
-    "one unit": ((1, 1),),
-    "default": STAIRS,
-    "up to 4 units": ((1, 1), (2, 2), (3, 3), (4, 4)),
-}
-_MOST = STAIRCASES["up to 4 units"]  # with the smallest units all of these are computed, and the others read off
+_KINDS: Mapping[str, Noise] = {"": DSD.noise, "paper_": "kept"}  # by what the names of their figures begin with
 _PIXELS = 96
-
-Table = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Which tables there are."""
-
-    sets: tuple[str, ...] = SETS
-    drawn: tuple[str, ...] = DRAWN
-    units: tuple[int, ...] = (1000, 1500, 2000, 2500, 3000)
-    unit: int = 2000  # the default, with which image sizes are compared
-    sides: tuple[int, ...] = (14, SIDE, 56)
-    images: int = 10**6  # at most, of a set
-    leaves: int = 2000  # drawn, of a class
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All sets of a table, the real ones first."""
-        return self.sets + self.drawn
-
-    def stairs(self, unit: int) -> tuple[tuple[int, int], ...]:
-        """The units that are computed: with the smallest ones as many as any staircase takes."""
-        return _MOST if unit == min(self.units) else STAIRS
-
-
 QUICK = Scale(
     sets=("coffee-symptom", "neu-steel", "rice-insects", "cifar10"),
     units=(200, 300, 400, 500, 600),
@@ -88,7 +68,7 @@ QUICK = Scale(
 
 
 def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
-    """The rows of all tables, the default table first."""
+    """The rows of all tables, the default table first; per set one of distances, and one of the noise of one unit."""
     tables = [
         (SIDE, scale.unit),
         *((SIDE, unit) for unit in scale.units),
@@ -96,18 +76,26 @@ def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
     ]
     for side, unit in dict.fromkeys(tables):
         for name in scale.names:
-            yield {"side": side, "unit": unit, "set": name, "images": scale.images, "leaves": scale.leaves}
+            for what in ("set", "noise_of"):
+                yield {"side": side, "unit": unit, what: name, "images": scale.images, "leaves": scale.leaves}
 
 
 def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
-    """The distances of a set's units to those of every set from it on, itself included."""
-    names = scale.names[scale.names.index(job["set"]) :]
+    """The distances of a set's units to those of every set from it on, itself included; or the noise of its first."""
     began = time.monotonic()
+    if name := job.get("noise_of"):
+        alone = _signature(name, job["side"], job["unit"], scale).units[:1]
+        return {**job, "noise": round(sampling_noise(alone, DSD.distance), 5), "seconds": _since(began)}
+    names = scale.names[scale.names.index(job["set"]) :]
     ours, *_ = found = [_signature(name, job["side"], job["unit"], scale) for name in names]
     distances = {theirs.name: unit_distances(ours, theirs) for theirs in found}
     rounded = {name: [[round(value, 5) for value in row] for row in rows] for name, rows in distances.items()}
     counts = {signature.name: signature.count for signature in found}
-    return {**job, "distances": rounded, "counts": counts, "seconds": round(time.monotonic() - began, 2)}
+    return {**job, "distances": rounded, "counts": counts, "seconds": _since(began)}
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 2)
 
 
 @lru_cache(maxsize=12)
@@ -151,72 +139,14 @@ def fill(rows: Rows, scale: Scale, *, minutes: float) -> None:
         if not rows.done(job):
             row = run(job, scale)
             rows.append(row)
-            print(f"{job['side']} px, units of {job['unit']}, {job['set']}: {row['seconds']} s", file=sys.stderr)
-
-
-def distances(
-    rows: Sequence[Mapping[str, Any]],
-    scale: Scale,
-    side: int,
-    unit: int,
-    stairs: str = "default",
-    *,
-    own_units: bool = False,
-) -> Table | None:
-    """The table of mean distances between all sets with a staircase, if all of its rows are there.
-
-    A set is at 0 from itself, or at the mean over its `own_units`, each of which is at 0 from itself alone.
-    """
-    settings = UnitSettings(unit, STAIRCASES[stairs])
-    found = {row["set"]: row for row in rows if (row["side"], row["unit"]) == (side, unit)}
-    if not all(name in found for name in scale.names):
-        return None
-    table = np.zeros((len(scale.names), len(scale.names)))
-    for i, name in enumerate(scale.names):
-        for j, other in enumerate(scale.names[i + (not own_units) :], i + (not own_units)):
-            taken = [settings.taken(max(1, found[name]["counts"][each] // unit)) for each in (name, other)]
-            block = np.array(found[name]["distances"][other])[: taken[0], : taken[1]]
-            table[i, j] = table[j, i] = block.mean()
-    return table
-
-
-def differences(tables: Sequence[Table]) -> NDArray[np.float64]:
-    """By how many % each element differs between each two tables whose rows were divided by their largest entry."""
-    even = [table / table.max(axis=1, keepdims=True) for table in tables]
-    found = []
-    for one, other in combinations(even, 2):
-        middle = (one + other) / 2
-        apart = np.abs(one - other)
-        found.append(100 * np.divide(apart, middle, out=np.zeros_like(apart), where=middle > 0).ravel())
-    return np.concatenate(found) if found else np.zeros(0)
-
-
-def histogram(values: NDArray[np.float64]) -> list[int]:
-    """How many lie in each bin of 5 %; the last holds all that lies beyond."""
-    places = np.minimum(values // BIN, BINS).astype(np.int64)
-    return [int(count) for count in np.bincount(places, minlength=BINS + 1)]
-
-
-def within(values: NDArray[np.float64]) -> float:
-    """The share of differences of less than 5 %, in %."""
-    return 100 * float((values < BIN).mean())
-
-
-def comparisons(rows: Sequence[Mapping[str, Any]], scale: Scale, *, own_units: bool = False) -> dict[str, list[Table]]:
-    """The tables that are compared with each other, by what differs between them; those that are complete."""
-    table = partial(distances, rows, scale, own_units=own_units)
-    wanted: dict[str, list[Table | None]] = {
-        "units": [table(SIDE, unit) for unit in scale.units],
-        "sizes": [table(side, scale.unit) for side in scale.sides],
-        "stairs": [table(SIDE, min(scale.units), stairs) for stairs in STAIRCASES],
-    }
-    return {what: [table for table in tables if table is not None] for what, tables in wanted.items()}
+            what = job.get("set") or f"noise of {job['noise_of']}"
+            print(f"{job['side']} px, units of {job['unit']}, {what}: {row['seconds']} s", file=sys.stderr)
 
 
 def lines(rows: Sequence[Mapping[str, Any]], scale: Scale) -> list[dict[str, Any]]:
     """A line per comparison: of the real sets, and with the drawn ones."""
     named = {"units": scale.units, "sizes": scale.sides, "stairs": tuple(STAIRCASES)}
-    own = comparisons(rows, scale, own_units=True)
+    plain, own = (comparisons(rows, scale, noise="kept", own_units=own_units) for own_units in (False, True))
     found = []
     for what, tables in comparisons(rows, scale).items():
         if len(tables) < 2:
@@ -226,20 +156,23 @@ def lines(rows: Sequence[Mapping[str, Any]], scale: Scale) -> list[dict[str, Any
         if scale.drawn:
             counts[len(scale.names)] = (f", and {len(scale.drawn)} large drawn sets", "")
         for count, (extra, paper) in counts.items():
-            parts = [[table[:count, :count] for table in each] for each in (tables, own[what])]
+            parts = [[table[:count, :count] for table in each] for each in (tables, plain[what], own[what])]
             found.append({"tables": label + extra, **_line(*parts), "paper": paper})
     return found
 
 
-def _line(tables: Sequence[Table], own_units: Sequence[Table]) -> dict[str, Any]:
-    values = differences(tables)
+def _line(tables: Sequence[Table], plain: Sequence[Table], own_units: Sequence[Table]) -> dict[str, Any]:
+    values, noisy = differences(tables), differences(plain)
     off = np.tile(~np.eye(len(tables[0]), dtype=bool).ravel(), len(values) // tables[0].size)
     return {
         **dict(zip(_bin_names(), histogram(values), strict=True)),
         "within 5 %": f"{within(values):.1f}",
         "off the diagonal": f"{within(values[off]):.1f}",
-        "own units": f"{within(differences(own_units)):.1f}",
         "largest %": f"{values.max():.1f}",
+        "noise kept: within 5 %": f"{within(noisy):.1f}",
+        "noise kept: off the diagonal": f"{within(noisy[off]):.1f}",
+        "noise kept: own units": f"{within(differences(own_units)):.1f}",
+        "noise kept: largest %": f"{noisy.max():.1f}",
     }
 
 
@@ -249,24 +182,34 @@ def _bin_names() -> list[str]:
 
 
 def figures(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, float]:
-    """The shares within 5 % of the real sets' tables."""
+    """The shares within 5 % of the real sets' tables and what a set's own like is at, then both with noise kept."""
     real = len(scale.sets)
-    found = {}
-    for what, tables in comparisons(rows, scale).items():
-        if len(tables) > 1:
-            found[f"{what}_within_5_pct"] = within(differences([table[:real, :real] for table in tables]))
-    return found
+    found: dict[str, float | None] = {}
+    for prefix, noise in _KINDS.items():
+        for what, tables in comparisons(rows, scale, noise=noise).items():
+            if len(tables) > 1:
+                share = within(differences([table[:real, :real] for table in tables]))
+                found[f"{prefix}{what}_within_5_pct"] = share
+        found[f"{prefix}another_sample_pct"] = to_its_like(rows, scale, noise=noise)
+    found["same_order_rho"] = same_order(rows, scale)
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def drawing(rows: Sequence[Mapping[str, Any]], scale: Scale) -> Figure:
-    """Figure 7: a histogram each for units and for image sizes."""
-    figure = Figure(figsize=(7, 2.6), layout="constrained")
+    """Figure 7: a histogram each for units and for image sizes, without noise and with it."""
+    figure = Figure(figsize=(7, 2.8), layout="constrained")
     for axes, what in zip(figure.subplots(1, 2), ("units", "sizes"), strict=True):
-        tables = comparisons(rows, scale)[what]
-        values = differences([table[: len(scale.sets), : len(scale.sets)] for table in tables])
-        axes.bar(_bin_names(), histogram(values), color="#2f6b3a")
-        axes.set(title=f"{what}: {within(values):.1f} % within 5 %", ylabel="elements")
-        axes.tick_params(axis="x", labelrotation=30)
+        shares = []
+        for place, noise in enumerate(_KINDS.values()):
+            tables = comparisons(rows, scale, noise=noise)[what]
+            values = differences([table[: len(scale.sets), : len(scale.sets)] for table in tables])
+            places = np.arange(BINS + 1) + 0.4 * place - 0.2
+            axes.bar(places, histogram(values), 0.4, color=("#2f6b3a", "#b9b9b9")[place], label=f"noise {noise}")
+            shares.append(f"{within(values):.1f} %")
+        axes.set(title=f"{what}: {shares[0]} within 5 % ({shares[1]} with noise)", ylabel="elements")
+        axes.title.set_fontsize(9)
+        axes.set_xticks(range(BINS + 1), _bin_names(), rotation=30)
+        axes.legend(frameon=False)
     return figure
 
 
@@ -278,7 +221,10 @@ def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float, quick: bool
     note = (
         "Elements of tables whose rows were divided by their largest entry; differences are over the mean of the two. "
         "The diagonal counts, as in the paper: a data set is at 0 from itself, however many units it has. "
-        "'own units' is what is within 5 % where a set is compared with itself unit by unit instead. "
+        "'noise kept' is the paper's distance, from which the noise of sampling is not taken off; 'own units' what is "
+        "within 5 % where a set is compared with itself unit by unit instead. another_sample_pct: how far two units of "
+        "a set are from two others of it, in % of its mean distance to other sets; same_order_rho: Spearman's, of sets "
+        "by their distance to one, with noise and without. "
     )
     if quick:
         note += f"Quick: {len(scale.sets)} sets of at most {scale.images} images, units of {scale.units}."

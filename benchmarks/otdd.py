@@ -27,8 +27,9 @@ from benchmarks.pictures import lines, picture
 from seedbed.methods.similarity.dsd import distance_matrix, rank
 from seedbed.methods.similarity.features import pixel_features, pixel_space
 from seedbed.methods.similarity.otdd import LabelDistance, Otdd
-from seedbed.methods.similarity.signature import Signature, Unit, signature_of
+from seedbed.methods.similarity.signature import Signature, signature_of
 from seedbed.methods.similarity.transport import exact
+from seedbed.methods.similarity.units import Unit
 
 TITLE = "The distance between two labelled data sets: seconds, and error against an exact solution"
 SETS = (

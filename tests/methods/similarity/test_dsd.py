@@ -14,13 +14,13 @@ def test_the_distance_of_two_data_sets_is_the_mean_over_their_units() -> None:
     ours, theirs = signed("a", 60, size=30), signed("b", 45, shift=1, seed=1, size=20)
     assert (len(ours.units), len(theirs.units)) == (2, 2)
     pairs = [Otdd().distance(a, b) for a in ours.units for b in theirs.units]
-    assert dataset_distance(ours, theirs) == pytest.approx(np.mean(pairs))
+    assert dataset_distance(ours, theirs, Otdd()) == pytest.approx(np.mean(pairs))
 
 
 def test_a_data_set_is_at_0_from_itself_however_many_units_it_has_and_not_from_its_like() -> None:
     for size in (60, 30, 15):
         assert dataset_distance(signed("a", 60, size=size), signed("again", 60, size=size)) == 0
-    assert dataset_distance(signed("a", 60, size=30), signed("like it", 60, seed=1, size=30)) > 0
+    assert dataset_distance(signed("a", 60, size=30), signed("like it", 60, seed=1, size=30), Otdd()) > 0
 
 
 def test_a_ranking_is_that_of_the_distances_and_keeps_the_ratio_to_the_baseline() -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.similarity.otdd import Definition, LabelDistance, Otdd
-from seedbed.methods.similarity.signature import Unit
+from seedbed.methods.similarity.units import Unit
 from tests.methods.similarity.sets import blobs, signed
 
 
@@ -111,5 +111,5 @@ def test_odd_sets_have_a_distance(labels: LabelDistance, sizes: list[int]) -> No
 
 
 def test_words_that_mean_nothing_are_refused_together() -> None:
-    with pytest.raises(InvalidInput, match=r"'papers' is none of paper, reference; 'bures' is none of.*-1"):
-        Otdd("papers", "bures", blur=-1)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=r"'papers' is none of paper, reference; 'bures' is none of.*'off'.*-1"):
+        Otdd("papers", "bures", noise="off", blur=-1)  # type: ignore[arg-type]

@@ -17,7 +17,6 @@ from seedbed.flows.steps.methods import METHODS
 from seedbed.flows.steps.progress import stoppable
 
 Space = Literal["features", "pixels"]
-_PIXELS = "pixels-28"
 SHARPEST = 64  # px that a network is shown at most: else images that were decoded larger would look like others
 
 
@@ -47,7 +46,7 @@ def make_signature(
     numbers = [classes.index(known[int(row)]) for row in chosen]
     pixels = decoded.pixels[chosen]
     if params.space == "pixels":
-        features, space = METHODS.get("pixel-features")(pixels), _PIXELS
+        features, space = METHODS.get("pixel-features")(pixels), METHODS.get("pixel-space")()
     else:
         side = min(pixels.shape[1], SHARPEST)
         if pixels.shape[1] > side:

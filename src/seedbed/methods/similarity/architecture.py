@@ -1,6 +1,7 @@
 """Which architecture suits a data set: the nearer its predicted test set to the true one, the better (section IV-F)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,9 @@ def prediction_distance(
 
     Exactly 0 where every prediction is right, and the larger the more are wrong and the more unlike the classes are
     that were taken for each other. Unlike two data sets, the two hold the same images: each unit is compared with
-    itself, and all units count. As every OTDD it knows classes by their images and not by their names: two classes that
-    were exchanged altogether are at 0, so that it goes beside the accuracy and not instead of it.
+    itself, all units count, and there is no noise of sampling to remove. As every OTDD it knows classes by their images
+    and not by their names: two classes that were exchanged altogether are at 0, so that it goes beside the accuracy and
+    not instead of it.
     """
     right, said = np.asarray(truth, dtype=np.int64), np.asarray(predicted, dtype=np.int64)
     if right.shape != said.shape or right.shape != features.shape[:1] or not right.size:
@@ -59,7 +61,7 @@ def _unit_distance(
     )
     if np.array_equal(truth, predicted):  # what would be found is rounding
         return 0.0
-    return dataset_distance(of_truth, of_predicted, how)
+    return dataset_distance(of_truth, of_predicted, replace(how or Otdd(), noise="kept"))
 
 
 def _centred(features: NDArray[Any]) -> NDArray[np.float32]:

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.base.errors import InvalidInput
-from seedbed.methods.similarity.otdd import Otdd
-from seedbed.methods.similarity.signature import Signature, Unit
+from seedbed.methods.similarity.noise import without_noise
+from seedbed.methods.similarity.otdd import DSD, Otdd
+from seedbed.methods.similarity.signature import Signature
+from seedbed.methods.similarity.units import Unit
 
 _FARTHEST = 1e6
 _WORKERS = 2  # pairs of data sets at a time: the solvers work without the interpreter's lock
@@ -39,20 +41,24 @@ class Nearness:
 def dataset_distance(ours: Signature, theirs: Signature, how: Otdd | None = None) -> float:
     """The modified OTDD: the mean over all pairs of units that were taken of the two data sets.
 
-    A data set is at 0 from itself, however many units it has: the mean over its own units, of which each is at 0 from
-    itself alone, would say how many there are.
+    The noise of sampling both is taken off, unless `how` keeps it, as the paper does. A data set is at 0 from itself,
+    however many units it has: the mean over its own units, of which each is at 0 from itself alone, would say how many
+    there are.
     """
+    how = how or DSD
     _check_comparable(ours, theirs)
     if len(ours.units) == len(theirs.units) and all(map(Unit.same_as, ours.units, theirs.units)):
         return 0.0
-    pairs = unit_distances(ours, theirs, how)
-    return float(np.mean(pairs))
+    mean = float(np.mean(unit_distances(ours, theirs, how)))
+    if how.noise == "kept":
+        return mean
+    return without_noise(mean, (ours.noise(how), theirs.noise(how)), squared=how.definition == "reference")
 
 
 def unit_distances(ours: Signature, theirs: Signature, how: Otdd | None = None) -> list[list[float]]:
-    """The distance of each of our units to each of theirs."""
+    """The distance of each of our units to each of theirs, noise included."""
     _check_comparable(ours, theirs)
-    how = how or Otdd()
+    how = how or DSD
     return [[how.distance(a, b) for b in theirs.units] for a in ours.units]
 
 
@@ -95,15 +101,17 @@ def rank(
         found = pool.map(lambda other: dataset_distance(target, other, how), (baseline, *order[:exact_for]))
         to_baseline, *measured = found
     full = dict(zip((source.name for source in order), measured, strict=False))
-    # Sketches are of another scale: their distances are stretched to meet the full ones.
-    stretch = _ratio(sum(full.values()), sum(rough[name] for name in full)) if full else 1.0
+    # Sketches are of another scale: their distances are stretched to meet the full ones. The baseline is among these,
+    # as what is nearest may well be at 0.
+    sketched = target.sketch.distance(baseline.sketch) + sum(rough[name] for name in full)
+    stretch = _ratio(to_baseline + sum(full.values()), sketched)
     distances = {**full, **{source.name: stretch * rough[source.name] for source in order[exact_for:]}}
     ratios = {name: _ratio(distance, to_baseline) for name, distance in distances.items()}
     largest = max(ratios.values(), default=0.0)
     ranked = [
         Nearness(name, distances[name], ratios[name], _ratio(ratios[name], largest), name in full) for name in distances
     ]
-    return sorted(ranked, key=lambda near: (not near.exact, near.ratio, near.name))
+    return sorted(ranked, key=lambda near: (not near.exact, near.ratio, rough[near.name], near.name))
 
 
 def _ratio(part: float, whole: float) -> float:

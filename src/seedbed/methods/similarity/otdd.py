@@ -8,12 +8,13 @@ from torch import Tensor
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.similarity.label_distance import exact_distances, fidelities, gaussian_distances
-from seedbed.methods.similarity.signature import Unit
 from seedbed.methods.similarity.transport import entropic, exact
+from seedbed.methods.similarity.units import Unit
 
 Definition = Literal["paper", "reference"]
 LabelDistance = Literal["gaussian", "exact"]
 Outer = Literal["exact", "entropic"]
+Noise = Literal["kept", "removed"]
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,22 @@ class Otdd:
     classes (equations 1 and 2 of Zhang and Stewart); "reference" at (d^2 + W^2) / 2, as the authors of OTDD publish it.
     W is the 2-Wasserstein distance, of Gaussians around the classes or exact. Entropic transport is debiased, so that
     a set is at 0 from itself; its blur is in units of the mean cost.
+
+    `noise` is what the chance of sampling adds to the distance of two data sets (see `noise`): "kept" as both
+    definitions have it, or "removed". The distance of two units has it always.
     """
 
     definition: Definition = "paper"
     labels: LabelDistance = "gaussian"
     outer: Outer = "exact"
+    noise: Noise = "kept"
     blur: float = 0.001
     device: str = "cpu"
 
     def __post_init__(self) -> None:
         """Refuse words that mean nothing here, all at once."""
-        words = ((self.definition, Definition), (self.labels, LabelDistance), (self.outer, Outer))
+        given = (self.definition, self.labels, self.outer, self.noise)
+        words = zip(given, (Definition, LabelDistance, Outer, Noise), strict=True)
         wrong = [
             f"'{word}' is none of {', '.join(get_args(kind))}" for word, kind in words if word not in get_args(kind)
         ]
@@ -42,6 +48,12 @@ class Otdd:
             wrong.append(f"a blur of {self.blur} is not above 0")
         if wrong:
             raise InvalidInput(f"There is no such distance: {'; '.join(wrong)}.")
+
+    @property
+    def name(self) -> str:
+        """What the distance of two units depends on, in words."""
+        blur = f" at {self.blur:g}" if self.outer == "entropic" else ""
+        return f"{self.definition}, labels {self.labels}, transport {self.outer}{blur}"
 
     def distance(self, ours: Unit, theirs: Unit) -> float:
         """The distance between two units; exactly 0 for one and the same, whatever rounding says."""
@@ -71,6 +83,9 @@ class Otdd:
         fidelity = fidelities(ours.factors, theirs.factors)
         centres = squared_distances(ours.means, theirs.means)
         return gaussian_distances(centres, (ours.variances, theirs.variances), fidelity)
+
+
+DSD = Otdd(noise="removed")  # the one that data sets are ranked by
 
 
 def squared_distances(a: Tensor, b: Tensor) -> Tensor:

@@ -3,76 +3,22 @@
 import contextlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
-from torch import Tensor
 
 from seedbed.base.errors import Damaged, InvalidInput
+from seedbed.methods.similarity.noise import sampling_noise
+from seedbed.methods.similarity.otdd import DSD, Otdd
 from seedbed.methods.similarity.sketch import Sketch
-from seedbed.methods.similarity.units import UnitSettings, cut
+from seedbed.methods.similarity.units import Kept, Unit, UnitSettings, cut
 
-Kept = NDArray[np.uint8] | NDArray[np.float16]
 _VERSION = "1"
-# Of a class's covariance, in Gaussian label distances. 100 of 200 directions leave an error of 0.08 % in the distance
-# of photographs at 28 px (benchmarks/otdd.py).
-_RANK = 100
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One slice of a data set: its images' features and their classes, sorted by class.
-
-    Features are kept in a byte each where they are pixels, and in half precision else; `rows` gives them as numbers.
-    """
-
-    features: Kept  # images x dimensions
-    labels: NDArray[np.int64]
-
-    def same_as(self, other: "Unit") -> bool:
-        """Whether the other holds the same images with the same labels."""
-        return np.array_equal(self.labels, other.labels) and np.array_equal(self.features, other.features)
-
-    @cached_property
-    def rows(self) -> Tensor:
-        """The features; pixels from 0 to 1."""
-        values = torch.from_numpy(self.features.astype(np.float32))
-        return values / 255 if self.features.dtype == np.uint8 else values
-
-    @cached_property
-    def groups(self) -> Tensor:
-        """The place of each image's class among those that the unit has."""
-        return torch.from_numpy(np.unique(self.labels, return_inverse=True)[1])
-
-    @cached_property
-    def spans(self) -> list[slice]:
-        """Where each class lies."""
-        ends = np.cumsum(np.bincount(self.groups)).tolist()
-        return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-
-    @cached_property
-    def means(self) -> Tensor:
-        """The mean of each class."""
-        return torch.stack([self.rows[span].mean(0) for span in self.spans])
-
-    @cached_property
-    def variances(self) -> Tensor:
-        """The trace of each class's covariance; 0 for a class of one image."""
-        squares = ((self.rows - self.means[self.groups]) ** 2).sum(1)
-        return torch.stack([squares[span].sum() / max(1, span.stop - span.start - 1) for span in self.spans])
-
-    @cached_property
-    def factors(self) -> list[Tensor]:
-        """A matrix F (rank x dimensions) for each class, with F^T F its covariance, or the largest directions of it."""
-        return [_factor(self.rows[span] - mean) for span, mean in zip(self.spans, self.means, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -80,7 +26,7 @@ class Signature:
     """A data set in a few units, and a sketch of it that 1,000 others can be compared with in seconds.
 
     `space` says what the features are ("pixels-28", or a card and the side of the images): distances are defined
-    between signatures of one space only.
+    between signatures of one space only. `noises` are those that were asked for so far, by the distance's name.
     """
 
     name: str
@@ -89,18 +35,27 @@ class Signature:
     classes: tuple[str, ...]
     units: tuple[Unit, ...]
     sketch: Sketch
+    noises: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def noise(self, how: Otdd) -> float:
+        """The distance between two samples of the data set, each of a unit's size; found once."""
+        if how.name not in self.noises:
+            self.noises[how.name] = sampling_noise(self.units, how.distance)
+        return self.noises[how.name]
 
     def save(self, path: Path) -> None:
-        """Write it as safetensors."""
+        """Write it as safetensors, with the noise that rankings ask for: no reader has to find that again."""
+        self.noise(DSD)
         tensors = {f"sketch.{name}": value for name, value in vars(self.sketch).items()}
         for number, unit in enumerate(self.units):
             tensors |= {f"units.{number}.features": unit.features, f"units.{number}.labels": unit.labels}
         about = {"name": self.name, "space": self.space, "count": self.count, "classes": self.classes}
+        about |= {"noises": self.noises}
         save_file(tensors, path, {"signature": _VERSION, "about": json.dumps(about)})
 
     @classmethod
     def load(cls, path: Path) -> "Signature":
-        """Read what `save` wrote."""
+        """Read what `save` wrote; where the noise is not in the file, it is found when it is asked for."""
         with _opened(path) as (file, about):
             count = sum(name.endswith(".features") for name in _names(file))
             units = tuple(
@@ -108,7 +63,7 @@ class Signature:
                 for number in range(count)
             )
             known = (about["name"], about["space"], about["count"], tuple(about["classes"]))
-            return cls(*known, units, _sketch_in(file))
+            return cls(*known, units, _sketch_in(file), dict(about.get("noises", {})))
 
 
 def glimpse(path: Path) -> tuple[str, Sketch]:
@@ -154,14 +109,6 @@ def signature_of(
     units = [_unit(kept, known, rows) for rows in slices]
     sketch = Sketch.of(units[0].rows.numpy(), units[0].groups.numpy(), space)
     return Signature(name, space, len(known), tuple(classes), tuple(units), sketch)
-
-
-def _factor(centred: Tensor) -> Tensor:
-    """The largest directions of a class, scaled by their spread; found among its images, as these are the fewer."""
-    images = len(centred)
-    products = (centred @ centred.T).double().numpy()
-    _, directions = scipy.linalg.eigh(products, subset_by_index=(max(0, images - _RANK), images - 1))
-    return torch.from_numpy(directions.T / np.sqrt(max(1, images - 1))).float() @ centred
 
 
 def _unit(kept: Kept, labels: NDArray[np.int64], rows: NDArray[np.int64]) -> Unit:
