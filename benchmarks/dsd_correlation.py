@@ -6,8 +6,9 @@ Figures 1, 2 and 4 of the paper: every data set's weights as the start for every
 counted to the same accuracy (section IV-D of the paper: patience 5, peaks that are alike count as the same, else the
 point nearest to the baseline's peak), summed over three folds; their ratio (equation 3) is set beside the ratio of
 distances (equation 4), the distances themselves, and what a predictor expects that has seen neither the target nor
-anything that was trained on it. That rule gives a start which never gets as far as ImageNet's the epochs to its own
-best; so the same is told once more for the epochs until ImageNet's peak is reached, within one standard error.
+anything that was trained on it. That rule compares the best epochs of flat curves, which are chance (the column "r
+between folds" says how much), and gives a start which never gets as far as ImageNet's the epochs to its own best; so
+the same is told once more for the epochs until ImageNet's peak is "reached", within two standard errors.
 
 The trainings are rows of `benchmarks.transfers` (a GPU is wanted: this command runs those that are missing, or run that
 first elsewhere); distances are computed on a CPU. Without rows, and on a machine without a GPU, small drawn sets are
@@ -40,6 +41,7 @@ from benchmarks.measured_starts import (
     outcomes_of,
     pairs_of,
     ratios_of,
+    repeatability,
 )
 from benchmarks.pictures import picture
 from benchmarks.transfers import IMAGENET, LITE0, SCRATCH, Scale
@@ -170,7 +172,8 @@ def lines(found: Found) -> list[dict[str, Any]]:
             pairs = [pair for pair in found.pairs(matching, architecture) if pair.source != SCRATCH]
             if not pairs:
                 continue
-            head = {"network": architecture, "same accuracy": matching}
+            repeats = f"{repeatability(pairs):.2f}"
+            head = {"network": architecture, "same accuracy": matching, "r between folds": repeats}
             for name, near in found.foretellers().items():
                 pooled = pearson([near[pair.target, pair.source] for pair in pairs], [pair.ratio for pair in pairs])
                 advice = played(pairs, nearest(near)) if name.startswith("DSD") else None
@@ -217,6 +220,7 @@ def figures(found: Found, matching: Matching = "one standard error") -> dict[str
         "regret_pct": 100 * advice.regret,
         "imagenet_regret_pct": 100 * played(pairs, lambda *_: None).regret,
         "worse_than_imagenet": float(advice.worse),
+        "r_between_folds": repeatability(pairs),
         "pairs": float(len(pairs)),
     }
 
@@ -224,7 +228,7 @@ def figures(found: Found, matching: Matching = "one standard error") -> dict[str
 def all_figures(found: Found) -> dict[str, float]:
     """By the paper's way to match accuracies, and under other names by the epochs until ImageNet's peak is reached."""
     reached = figures(found, "reached")
-    named = ("predictor_r", "dsd_r", "regret_pct", "imagenet_regret_pct", "worse_than_imagenet")
+    named = ("predictor_r", "dsd_r", "regret_pct", "imagenet_regret_pct", "worse_than_imagenet", "r_between_folds")
     return figures(found) | {f"reached_{name}": reached[name] for name in named if name in reached}
 
 

@@ -30,6 +30,7 @@ from seedbed.methods.similarity.units import UnitSettings
 BASELINE, OTHER_BASELINE = "tiny-imagenet", "imagenet-sample"  # that stand for ImageNet, one after the other
 Kind = Literal["modified", "plain", "embedded"]
 Matching = Literal["0.1 %", "one standard error", "reached"]
+_SURE = 2.0  # standard errors beyond which two accuracies differ
 _PIXELS = 96
 _LOOKED_AT = 64  # px that images are shown to the network with, as the service shows them to compare data sets
 _OF_DRAWN = (32, 96)  # pixels and images of the drawn sets that small runs are on
@@ -83,18 +84,33 @@ def _pair(
 def _matched(row: Mapping[str, Any], baseline: Mapping[str, Any], matching: Matching) -> tuple[int, int]:
     """Epochs of both to the same accuracy; from scratch there may be no such epoch, and all of them count.
 
-    "reached" is not the paper's way, which gives a start that never gets as far as the baseline the epochs to its own
-    best: it counts to the first epoch within a standard error of the baseline's peak, and all epochs where none is.
+    "reached" is not the paper's way, which compares the best epochs of two curves: where these are flat, which epoch
+    is best is chance, and a start that never gets as far as the baseline is given the epochs to its own best. It counts
+    to the first epoch that is not surely lower than the baseline's peak, and all epochs where there is none.
     """
     peak = max(baseline["curve"])
     error = float(np.sqrt(peak * (1 - peak) / baseline["judges"]))
     if matching == "reached":
-        aim = peak - max(WITHIN, error)
+        aim = peak - max(WITHIN, _SURE * error)
         return _first(row["curve"], aim), _first(baseline["curve"], aim)
     within = WITHIN if matching == "0.1 %" else max(WITHIN, error)
     if row["start"] == SCRATCH and max(row["curve"]) < peak - within:
         return len(row["curve"]), matched_epochs(row["curve"], baseline["curve"], patience=PATIENCE, within=within)[1]
     return matched_epochs(row["curve"], baseline["curve"], patience=PATIENCE, within=within)
+
+
+def repeatability(pairs: Sequence[Pair]) -> float:
+    """The correlation of log ratios between folds: what nothing that foretells one of them can surpass by much."""
+    logs = np.array([np.log(np.array(pair.epochs) / np.array(pair.baseline_epochs)) for pair in _whole(pairs)])
+    if len(logs) < 2 or logs.shape[1] < 2 or (logs.std(axis=0) < 1e-9).any():
+        return 0.0
+    between = np.corrcoef(logs.T)
+    return float(between[np.triu_indices(len(between), 1)].mean())
+
+
+def _whole(pairs: Sequence[Pair]) -> list[Pair]:
+    most = max((len(pair.epochs) for pair in pairs), default=0)
+    return [pair for pair in pairs if len(pair.epochs) == most]
 
 
 def _first(curve: Sequence[float], aim: float) -> int:

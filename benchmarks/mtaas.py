@@ -7,7 +7,7 @@ zoo and the new ones are disjoint and drawn anew for each queue; so is what a pr
 the zoo's sets alone. Normal queues have few duplicates; bursty ones many jobs on one set, as in tuning; non-stationary
 ones change from some sets to others, and what is kept is chosen again for each window. A job takes its measured epochs
 times its images, from ImageNet's weights (the baseline), from scratch, or from what a policy makes of the cache; epochs
-are counted until the accuracy of ImageNet's best is reached, within one standard error. They are those of
+are counted until the accuracy of ImageNet's best is reached, within two standard errors. They are those of
 `benchmarks.transfers`; where none are kept, small drawn sets are trained on, as the report says.
 """
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.few_labels import Rows
-from benchmarks.measured_starts import distances_of, keep_starts, outcomes_of, pairs_of, ratios_of
+from benchmarks.measured_starts import Pair, distances_of, keep_starts, outcomes_of, pairs_of, ratios_of, repeatability
 from benchmarks.transfers import IMAGENET, LITE0, LITE1, SCRATCH, Scale, fill, groups_of, pooled
 
 from seedbed.assets.zoo.measured import measured_starts
@@ -71,14 +71,23 @@ def test_peaks_within_a_standard_error_are_alike():
 
 def test_what_never_gets_as_far_is_not_quick():
     rows = [
-        row("a", IMAGENET, [0.5, 0.6, 0.797, 0.8, 0.799]),  # one error is 0.004: it is there after three epochs
-        row("a", "b", [0.7, 0.797, 0.79, 0.81]),
+        row("a", IMAGENET, [0.5, 0.6, 0.793, 0.8, 0.799]),  # two errors are 0.008: it is there after three epochs
+        row("a", "b", [0.7, 0.793, 0.79, 0.81]),
         row("a", "c", [0.7, 0.75, 0.7, 0.7, 0.7, 0.7]),
     ]
     reached = {pair.source: pair for pair in pairs_of(rows, "reached")}
     assert (reached["b"].epochs, reached["b"].baseline_epochs) == ((2,), (3,))
     assert reached["c"].ratio == 2, "the paper's way counts two epochs, to a best that is no good"
     assert {pair.source: pair.epochs for pair in pairs_of(rows, "0.1 %")}["c"] == (2,)
+
+
+def test_what_repeats_between_folds_is_no_chance():
+    def measured(source, *epochs):
+        return Pair(LITE0, source, "a", epochs, (4,) * len(epochs), 0.0, {}, 100)
+
+    assert repeatability([measured("b", 2, 3), measured("c", 4, 6), measured("d", 8, 12)]) == pytest.approx(1)
+    assert repeatability([measured("b", 2, 8), measured("c", 4, 4), measured("d", 8, 2)]) == pytest.approx(-1)
+    assert repeatability([measured("b", 2), measured("c", 4)]) == repeatability([]) == 0
 
 
 def test_from_scratch_all_epochs_count_where_the_accuracy_is_never_reached():
