@@ -1,19 +1,19 @@
 """Groups of images without a label: the quick default and SCAN, judged by the classes that they were not told.
 
-    python -m benchmarks.clustering [--quick] [--json FILE] [--minutes M] [--methods 'a;b'] [--only-table]
+    python -m benchmarks.clustering [--quick] [--json FILE] [--minutes M] [--methods 'a;b'] [--seeds N] [--only-table]
 
 Clustering accuracy gives every group the class that fits best, one to one (Hungarian); NMI and ARI need no such match.
 The number of groups is the number of classes, as in HARVEST; 'quick, own number' estimates it. Rows are kept as runs
-finish; a later call goes on where this one ended. The table shows every method that has rows.
+finish; a later call goes on where this one ended, and `--seeds 1` sees every set once before any a second time. The
+table shows every method that has rows.
 """
 
 import argparse
 import os
-import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from benchmarks.clustering_runs import (
     run,
 )
 from benchmarks.few_labels import SYNTHETIC, Rows, available, interval, machines_of, rows_of
+from benchmarks.filling import fill
 from seedbed.methods.label.embed import SIZE
 
 TITLE = "Groups of alike images without a label, in % of images in the group of their class"
@@ -52,18 +53,6 @@ def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
             for method in methods:
                 for seed in scale.seeds:
                     yield {"method": method, "set": name, "seed": seed}
-
-
-def fill(rows: Rows, scale: Scale, *, minutes: float) -> None:
-    """Do the runs that have no row yet, until the time is over."""
-    todo = [job for job in jobs_of(scale) if not rows.done(job)]
-    until = time.monotonic() + 60 * minutes
-    for done, job in enumerate(todo):
-        if time.monotonic() > until:
-            return
-        row = run(job, scale)
-        rows.append(row)
-        print(f"{done + 1} of {len(todo)}: {_line(row)}", file=sys.stderr, flush=True)
 
 
 def _line(row: Mapping[str, Any]) -> str:
@@ -199,7 +188,7 @@ def figure_11(rows: Sequence[Mapping[str, Any]], scale: Scale) -> list[str]:
 
 def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float) -> harness.Report:
     """Fill the table as far as time allows, and report what there is."""
-    fill(rows, scale, minutes=minutes)
+    fill(rows, jobs_of(scale), partial(run, scale=scale), _line, minutes=minutes)
     found = [row for row in rows if row["set"] in scale.sets and row["method"] in (SPEED, *METHODS)]
     known = {row["method"] for row in found}
     scale = replace(scale, methods=tuple(method for method in METHODS if method in known))
@@ -218,15 +207,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--minutes", type=float, default=24 * 60.0)
     parser.add_argument("--methods", default="")
+    parser.add_argument("--seeds", type=int, default=len(FULL.seeds))
     parser.add_argument("--only-table", action="store_true")
     options, rest = parser.parse_known_args(arguments)
+    wanted = tuple(options.methods.split(";")) if options.methods else ()
+    if unknown := [name for name in wanted if name not in METHODS]:
+        parser.error(f"--methods names {', '.join(unknown)}; there are {'; '.join(METHODS)}.")
 
     def measured(quick: bool) -> harness.Report:
         real = bool(available(SETS))
         scale = LESS if quick or not real else FULL
-        scale = replace(scale, sets=tuple(available(scale.sets)) if real else (SYNTHETIC,))
-        if options.methods:
-            scale = replace(scale, methods=tuple(options.methods.split(";")))
+        sets = tuple(available(scale.sets)) if real else (SYNTHETIC,)
+        scale = replace(scale, sets=sets, methods=wanted or scale.methods, seeds=scale.seeds[: options.seeds])
         if not quick and real:
             return measure(
                 scale, rows_of("clustering"), real=real, minutes=0.0 if options.only_table else options.minutes

@@ -145,10 +145,14 @@ def this_machine() -> dict[str, Any]:
 
 def machines_of(rows: Sequence[Mapping[str, Any]]) -> str:
     """When, on what and at which commits rows were measured: the origin of a report that is made from them."""
-    hosts = sorted({f"{row['machine']['gpu']}, torch {row['machine']['torch']}" for row in rows})
+    hosts = sorted({f"{_processor(row['machine'])}, torch {row['machine']['torch']}" for row in rows})
     days = sorted({str(row["at"])[:10] for row in rows})
     commits = sorted({str(row["commit"]) for row in rows})
     return f"rows of {', '.join(days)} on {'; '.join(hosts)} at {', '.join(commits)}"
+
+
+def _processor(host: Mapping[str, Any]) -> str:
+    return str(host["gpu"]) if host["gpu"] != "none" else f"{host['cores']} cores of {host['cpu']}"
 
 
 def interval(differences: Sequence[float], *, draws: int = 2000) -> tuple[float, float]:

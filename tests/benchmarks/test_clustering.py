@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from benchmarks.clustering import comparisons, figures, fill, jobs_of, measure, note, table
+from benchmarks.clustering import comparisons, figures, jobs_of, main, measure, note, table
 from benchmarks.clustering_runs import FIGURE_11, QUICK, SCAN, SPEED, Scale, matched, scores
 from benchmarks.few_labels import SYNTHETIC, Rows
 
@@ -100,11 +100,17 @@ def test_rows_that_are_there_are_not_run_again(quick_work, tmp_path):
     assert quick_work == [1, 1, 1, 60, 60, 60, 360] and report.data == "synthetic"
     assert report.figures["quick_accuracy_pct"] == 100
     assert report.figures["quick_cpu_seconds_per_10k"] > 0
-    fill(rows, scale, minutes=5)
+    measure(scale, rows, real=False, minutes=5)
     assert quick_work == [1, 1, 1, 60, 60, 60, 360] and len(list(rows)) == 3
 
 
 def test_nothing_is_begun_when_the_time_is_over(quick_work, tmp_path):
     rows = Rows(tmp_path / "rows.jsonl")
-    fill(rows, Scale((SYNTHETIC,), seeds=(0,)), minutes=-1)
+    assert measure(Scale((SYNTHETIC,), seeds=(0,)), rows, real=False, minutes=-1).rows == []
     assert list(rows) == [] and quick_work == []
+
+
+def test_a_method_that_there_is_not_is_refused_with_those_that_there_are(capsys):
+    with pytest.raises(SystemExit):
+        main(["--methods", "scan 200;scan 7"])
+    assert "--methods names scan 7; there are quick;" in capsys.readouterr().err
