@@ -10,7 +10,7 @@ from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.settings import ProjectSettings
 from seedbed.assets.store.bundle import Array, ArrayType, Bundle
 from seedbed.faces.ui.news import news_of
-from seedbed.faces.ui.way import answer, grouping_in_words, images_in_words, labels_in_words
+from seedbed.faces.ui.way import answer, by_itself_in_words, grouping_in_words, images_in_words, labels_in_words
 from seedbed.flows.usecases.grouping import Alike
 from seedbed.flows.usecases.results import Called, Result, confused, least_certain
 from seedbed.flows.usecases.trainings import Training
@@ -50,6 +50,26 @@ def test_the_first_sentence_is_what_to_do_next() -> None:
     tested = Result(bundle("model"), Bundle(**{**vars(report), "arrays": {"accuracy": _share(0.916)}}), None, None, "")
     said = "Of images that it had not seen, it names 92 % correctly. 10 labels so far"
     assert answer(way({"a": 5, "b": 5}, result=tested)).startswith(said)
+
+
+def test_a_training_that_failed_is_told_first_and_that_the_model_before_it_stays() -> None:
+    failed = Training("failed", "It could not be finished. No room.")
+    assert answer(way({"a": 5, "b": 5}, training=failed)) == failed.sentence
+    before = Result(bundle("model"), None, None, None, "")
+    told = answer(way({"a": 5, "b": 5}, training=failed, result=before))
+    assert told == "It could not be finished. No room. The model before it stays."
+
+
+def test_training_by_itself_says_when_it_begins() -> None:
+    wish = Project("p", "Leaves", 0.0, "solo", "u", settings=ProjectSettings(goal=5, train_by_itself=True))
+    assert by_itself_in_words(way({"a": 5, "b": 4})) == ""
+    few = by_itself_in_words(way({"a": 5, "b": 4}, project=wish))
+    assert few == "It begins by itself once every class has its 5: 1 more label is wanted."
+    done = Training("done", "It is done.", labels=50)
+    assert by_itself_in_words(way({"a": 30, "b": 20}, project=wish, training=done)) == (
+        "It begins again by itself at 63 labels."
+    )
+    assert by_itself_in_words(way({"a": 30, "b": 20}, project=wish, training=Training("running", "…"))) == ""
 
 
 def _share(value: float) -> Array:

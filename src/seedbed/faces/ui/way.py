@@ -2,6 +2,7 @@
 
 from seedbed.faces.ui.results import scalar
 from seedbed.faces.ui.words import plural, sentence
+from seedbed.flows.usecases.by_itself import next_at
 from seedbed.flows.usecases.trainings import share_in_words
 from seedbed.flows.usecases.ways import Way
 
@@ -14,6 +15,8 @@ def answer(way: Way) -> str:
         return "It begins with the images: drop a folder of them below."
     if way.training.open:
         return way.training.sentence
+    if way.training.stage == "failed":
+        return f"{way.training.sentence}{' The model before it stays.' if way.result else ''}"
     if way.right is not None:
         more = f" {plural(way.labels, 'label')} so far; one more round helps most where it is unsure."
         return right_in_words(way.right) + more
@@ -25,6 +28,16 @@ def answer(way: Way) -> str:
 def right_in_words(share: float) -> str:
     """How good it is, in one sentence."""
     return f"Of images that it had not seen, it names {share_in_words(share)} correctly."
+
+
+def by_itself_in_words(way: Way) -> str:
+    """When a training begins that nobody starts; '' where that is switched off, or one goes on."""
+    if not way.project.settings.train_by_itself or way.training.open:
+        return ""
+    if missing := sum(way.missing.values()):
+        wanted = plural(missing, "more label is", "more labels are")
+        return f"It begins by itself once every class has its {way.project.settings.goal}: {wanted} wanted."
+    return f"It begins again by itself at {next_at(way.training.labels):,} labels." if way.training.labels else ""
 
 
 def labels_in_words(way: Way) -> str:

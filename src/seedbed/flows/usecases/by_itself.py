@@ -1,5 +1,6 @@
 """Training that begins by itself, in the projects that want it, once their labels are enough."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from seedbed.assets.projects.classes import Class
@@ -49,4 +50,9 @@ def is_enough(classes: Sequence[Class], counts: Mapping[str, int], goal: int, us
     proper = [one.name for one in classes if not one.other]
     if len(proper) < 2 or any(counts.get(name, 0) < goal for name in proper):
         return False
-    return not used or sum(counts.values()) >= max(_MORE * used, used + _LEAST_MORE)
+    return not used or sum(counts.values()) >= next_at(used)
+
+
+def next_at(used: int) -> int:
+    """The number of labels at which it is worth training again, after a training with so many."""
+    return math.ceil(max(_MORE * used, used + _LEAST_MORE))

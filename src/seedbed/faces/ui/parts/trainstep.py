@@ -12,6 +12,7 @@ from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.parts.trainform import Task, TrainForm
 from seedbed.faces.ui.site import Visit
 from seedbed.faces.ui.telling import telling
+from seedbed.faces.ui.way import by_itself_in_words
 from seedbed.flows.usecases.trainings import Training
 from seedbed.flows.usecases.ways import Way
 
@@ -90,6 +91,8 @@ class TrainStep:
         wanted = now.project.settings.train_by_itself
         made = ui.checkbox("Train by itself, once every class has its labels and whenever a quarter more are there")
         made.set_value(wanted)
+        if next_time := by_itself_in_words(now):
+            words(next_time, "p", "soft")
 
         async def change() -> None:
             with telling():
