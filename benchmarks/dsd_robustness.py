@@ -130,13 +130,22 @@ def _leaves(count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64], tuple[str
     return draw_leaves(count, seed=21, size=56)
 
 
+def _is_needed(job: Mapping[str, Any], rows: Rows, scale: Scale) -> bool:
+    """All but the noise of one unit where every staircase takes several: that is read off the set's own distances."""
+    if "set" in job or job["unit"] == min(scale.units):
+        return True
+    name = job["noise_of"]
+    own = {"set" if key == "noise_of" else key: value for key, value in job.items()}
+    return any(len(row["distances"][name]) == 1 for row in rows.find(own))
+
+
 def fill(rows: Rows, scale: Scale, *, minutes: float) -> None:
     """Compute the rows that are not there, until the time is over."""
     until = time.monotonic() + 60 * minutes
     for job in jobs_of(scale):
         if time.monotonic() > until:
             return
-        if not rows.done(job):
+        if _is_needed(job, rows, scale) and not rows.done(job):
             row = run(job, scale)
             rows.append(row)
             what = job.get("set") or f"noise of {job['noise_of']}"

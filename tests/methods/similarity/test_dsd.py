@@ -58,6 +58,23 @@ def test_sketches_of_many_decide_which_are_measured_and_agree_with_what_is_found
     assert max(abs(rough[name] / full[name] - 1) for name in rough) < 0.15
 
 
+def test_others_keep_their_distances_where_the_nearest_is_at_0() -> None:
+    target, baseline = signed("target", size=30), signed("baseline", shift=1.0, seed=9)
+    again = signed("again", seed=1, size=30)
+    assert dataset_distance(target, again) == 0  # less the noise of both
+    ranked = rank(
+        target, [signed("far", shift=2, seed=3), again, signed("near", shift=0.5, seed=2)], baseline, exact_for=1
+    )
+    assert [near.name for near in ranked] == ["again", "near", "far"]
+    assert ranked[0].ratio == 0 < ranked[1].ratio < 1 < ranked[2].ratio
+
+
+def test_of_several_at_0_the_one_that_looks_nearest_comes_first() -> None:
+    target, baseline = signed("target", size=30), signed("baseline", shift=1.0, seed=9)
+    like = [signed(name, shift=shift, seed=1, size=30) for name, shift in (("a", 0.1), ("b", 0.0))]
+    assert [near.name for near in rank(target, like, baseline) if near.distance == 0] == ["b", "a"]
+
+
 def test_nothing_to_rank_is_an_empty_ranking_and_a_target_on_its_baseline_is_no_division_by_zero() -> None:
     target = signed("target")
     assert rank(target, [], target) == []

@@ -1,10 +1,13 @@
 """Sampling noise: what another sample of the same is at, and distances without it."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
 
 from seedbed.methods.similarity.dsd import dataset_distance, distance_matrix
 from seedbed.methods.similarity.noise import sampling_noise, without_noise
@@ -111,6 +114,19 @@ def test_noise_is_found_once_and_kept_in_the_file(tmp_path: Path) -> None:
     theirs = signed("other", seed=1)
     theirs.noises[DSD.name] = 0.0
     assert dataset_distance(again, theirs) == dataset_distance(again, theirs, Otdd())
+
+
+def test_a_file_from_before_noise_was_kept_is_read_and_its_noise_found(tmp_path: Path) -> None:
+    ours, path = signed("mine", 70, size=20), tmp_path / "signature"
+    ours.save(path)
+    with safe_open(path, "numpy") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        metadata = dict(file.metadata())
+    about = json.loads(metadata["about"])
+    del about["noises"]
+    save_file(tensors, path, {**metadata, "about": json.dumps(about)})
+    again = Signature.load(path)
+    assert again.noises == {} and again.noise(DSD) == ours.noise(DSD)
 
 
 def test_each_distance_has_a_noise_of_its_own() -> None:
