@@ -58,6 +58,7 @@ def curves(lines: Sequence[tuple[str, Points]], *, share: bool = False) -> Optio
         "yAxis": {
             **value_axis(),
             "scale": True,
+            **({"max": 100} if share else {}),  # of one point alone the axis would go on to 110 %
             "axisLabel": {**FONT, "formatter": "{value} %" if share else "{value}"},
         },
         "series": [

@@ -23,7 +23,7 @@ class Curves:
     """One panel per measure; `show` moves the lines, and draws new panels when new measures appear."""
 
     def __init__(self, names: Mapping[str, str] | None = None) -> None:
-        """`names`: what measures are called here, where that is not by their own names."""
+        """`names`: what measures are called here, and panels (with a colon), where that is not by their own names."""
         self._names = names or {}
         self._place: Element = box(classes="two")
         self._titles: list[str] = []
@@ -51,7 +51,7 @@ class Curves:
         with self._place:
             for title, options in drawn.items():
                 with box("figure", "stack tight"):
-                    called = self._called(title).replace("_", " ")
+                    called = self._names.get(f"{title}:", self._called(title)).replace("_", " ")
                     words(called, "h3")
                     chart = ui.echart(options, renderer="svg").classes("chart")
                     chart.props["aria-label"] = f"Curve of {called} over steps"

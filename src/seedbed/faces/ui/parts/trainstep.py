@@ -17,15 +17,17 @@ from seedbed.flows.usecases.trainings import Training
 from seedbed.flows.usecases.ways import Way
 
 Refresh = Callable[[], Awaitable[None]]
-_CURVES = {  # what is measured, in words; what is not here keeps its name
-    "accuracy": "how often it is right",
-    "loss": "how far off it is",
-    "loss_labelled": "on images with a label",
-    "loss_unlabelled": "on the others",
-    "loss_held_out": "on labels kept to judge by",
-    "confidence": "how sure it is",
-    "confident": "images it is sure enough of to learn from",
-    "unchanged": "answers that no longer change",
+_CURVES = {  # what is measured, in words, and above a chart; what is not here keeps its name
+    "accuracy:": "how often it is right",
+    "loss:": "how far off it is (less is better)",
+    "loss": "in all",
+    "loss_labelled": "with a label",
+    "loss_unlabelled": "without",
+    "loss_held_out": "kept to judge by",
+    "confidence:": "how sure it is",
+    "confidence": "on average",
+    "confident": "sure enough to learn from",
+    "unchanged": "no longer change",
 }
 
 
