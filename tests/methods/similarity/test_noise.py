@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
+from seedbed.assets.data.synthetic import draw_leaves
 from seedbed.methods.similarity.dsd import dataset_distance, distance_matrix
+from seedbed.methods.similarity.features import pixel_features, pixel_space
 from seedbed.methods.similarity.noise import sampling_noise, without_noise
 from seedbed.methods.similarity.otdd import DSD, Definition, Otdd
 from seedbed.methods.similarity.signature import Signature, signature_of
@@ -134,3 +137,18 @@ def test_each_distance_has_a_noise_of_its_own() -> None:
     assert ours.noise(Otdd(noise="kept")) == ours.noise(DSD) != ours.noise(Otdd("reference"))
     assert list(ours.noises) == [Otdd().name, Otdd("reference").name]
     assert Otdd(outer="entropic", blur=0.1).name != Otdd(outer="entropic").name
+
+
+def test_pictures_that_get_darker_move_away_which_noise_all_but_hides() -> None:
+    images, labels, classes = draw_leaves(100, seed=0, size=28)
+    halves = np.array_split(np.random.default_rng(0).permutation(len(labels)), 2)
+
+    def signature(rows: NDArray[np.int64], light: float) -> Signature:
+        pixels = pixel_features((images[rows] * light).astype(np.uint8))
+        return signature_of(pixels, labels[rows], classes, name=f"at {light}", space=pixel_space())
+
+    bright = signature(halves[0], 1.0)
+    darker = [signature(halves[1], light) for light in (1.0, 0.96, 0.92, 0.84, 0.6)]
+    kept, removed = ([dataset_distance(bright, other, how) for other in darker] for how in (Otdd(), DSD))
+    assert removed == sorted(removed)
+    assert kept[2] / kept[0] < 1.02 < 1.5 < removed[2] / removed[0]
