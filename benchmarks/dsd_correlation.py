@@ -26,9 +26,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure
 
-from benchmarks import harness, transfers
+from benchmarks import harness, starts_pictures, transfers
 from benchmarks.few_labels import Rows, available, interval, machines_of, rows_of
 from benchmarks.measured_starts import (
     BASELINE,
@@ -45,7 +44,7 @@ from benchmarks.measured_starts import (
     repeatability,
 )
 from benchmarks.pictures import picture
-from benchmarks.transfers import IMAGENET, LITE0, SCRATCH, Scale
+from benchmarks.transfers import LITE0, SCRATCH, Scale
 from seedbed.methods.similarity.evidence import Outcome
 from seedbed.methods.similarity.predictor import Predictor, pick
 from seedbed.methods.similarity.validation import cross_validated
@@ -254,52 +253,22 @@ def _cell(pair: Pair | None) -> str:
 def draw(found: Found) -> str:
     """Figures 1, 2 and 4 as pictures; the sentence that names them."""
     pairs = [pair for pair in found.pairs(MAIN, LITE0) if pair.source != SCRATCH]
-    picture("dsd_correlation_epochs", _epochs(pairs))
-    picture("dsd_correlation_curves", _curves(found.runs, pairs))
-    picture("dsd_correlation", _scatter(pairs, found.foretellers()))
+    foretellers = found.foretellers()
+    picture("dsd_correlation_epochs", starts_pictures.epochs(pairs))
+    picture("dsd_correlation_curves", starts_pictures.curves(found.runs, pairs))
+    picture(
+        "dsd_correlation",
+        starts_pictures.scatter(pairs, {**foretellers, "predictor, set left out": _expected(pairs, found)}),
+    )
     names = ("_epochs", "_curves", "")
     return f"Figures 1, 2 and 4: {', '.join(f'pictures/dsd_correlation{name}.svg' for name in names)}."
 
 
-def _epochs(pairs: Sequence[Pair]) -> Figure:
-    """Epochs by target: ImageNet's beside the best and the worst of the other starts."""
-    figure = Figure(figsize=(7, 3), layout="constrained")
-    axes = figure.subplots()
-    targets = sorted({pair.target for pair in pairs})
-    for place, target in enumerate(targets):
-        mine = sorted((pair for pair in pairs if pair.target == target), key=lambda pair: pair.ratio)
-        bars = ((mine[0].baseline_epochs, "#888888"), (mine[0].epochs, "#2f6b3a"), (mine[-1].epochs, "#b5523b"))
-        for number, (values, colour) in enumerate(bars):
-            axes.bar(place + 0.27 * (number - 1), np.mean(values), 0.25, color=colour)
-    axes.set_xticks(range(len(targets)), targets, rotation=30, ha="right")
-    axes.set_ylabel("epochs: ImageNet (grey), best, worst start")
-    return figure
-
-
-def _curves(runs: Sequence[Mapping[str, Any]], pairs: Sequence[Pair]) -> Figure:
-    """Accuracy by epoch from ImageNet's weights and from the starts that saved and cost most."""
-    ordered = sorted(pairs, key=lambda pair: pair.ratio)
-    figure = Figure(figsize=(7, 2.8), layout="constrained")
-    for axes, pair in zip(figure.subplots(1, 2), (ordered[0], ordered[-1]), strict=True):
-        for row in runs:
-            if (row["architecture"], row["target"]) == (pair.architecture, pair.target):
-                colour = {IMAGENET: "#3b6fb5", pair.source: "#2f6b3a"}.get(row["start"])
-                if colour:
-                    axes.plot(range(1, len(row["curve"]) + 1), row["curve"], color=colour, alpha=0.7)
-        axes.set(title=f"{pair.target} from {pair.source} (green)", xlabel="epoch", ylabel="accuracy")
-    return figure
-
-
-def _scatter(pairs: Sequence[Pair], foretellers: Mapping[str, Near]) -> Figure:
-    """Epoch ratio against what foretells it, a colour per source."""
-    figure = Figure(figsize=(3.2 * len(foretellers), 2.8), layout="constrained")
-    panels = figure.subplots(1, len(foretellers), squeeze=False)[0]
-    for axes, (name, near) in zip(panels, foretellers.items(), strict=True):
-        for source in sorted({pair.source for pair in pairs}):
-            mine = [pair for pair in pairs if pair.source == source]
-            axes.scatter([near[pair.target, source] for pair in mine], [pair.ratio for pair in mine], s=14)
-        axes.set(xlabel=name, ylabel="epoch ratio")
-    return figure
+def _expected(pairs: Sequence[Pair], found: Found) -> Near:
+    """What the predictor says of each pair from outcomes that do not speak of its target."""
+    outcomes = outcomes_of(pairs, found.foretellers()["DSD"])
+    names = [(one.evidence.target, one.evidence.source) for one in outcomes]
+    return dict(zip(names, cross_validated(outcomes).expected, strict=True))
 
 
 def gather(*, real: bool, quick: bool, minutes: float, workers: int, folder: Path) -> Found:

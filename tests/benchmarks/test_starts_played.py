@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from benchmarks.dsd_architecture import Judged, agreement, best_found, comparable, single_runs
-from benchmarks.dsd_correlation import Found, figures, foretold, lines, nearest, pearson, played
+from benchmarks.dsd_correlation import MAIN, Found, figures, foretold, lines, nearest, pearson, played
 from benchmarks.measured_starts import Pair, outcomes_of
 from benchmarks.mtaas import BEST, NEAREST, POLICIES, SURE, TYPES, complete, queue_of, replay, speedups, times_of
 from benchmarks.transfers import IMAGENET, LITE0, SCRATCH
+
+from benchmarks import starts_pictures
 
 SETS = ("a", "b", "c", "d")
 FAR = {("a", "b"): 1.0, ("c", "d"): 1.0, ("a", "c"): 9.0, ("a", "d"): 9.0, ("b", "c"): 9.0, ("b", "d"): 9.0}
@@ -40,6 +42,18 @@ def test_regret_is_against_the_best_start_and_imagenet_is_one_of_them():
     near = {("a", "b"): 0.9, ("a", "c"): 0.5, ("b", "a"): 1.1}  # c is said to be nearer than b, and a to be too far
     wrong = played(pairs, nearest(near))
     assert (wrong.regret, wrong.worse) == (pytest.approx(3 / 1.5 - 1), 1)
+
+
+def test_figures_1_2_and_4_show_every_set_and_every_foreteller(found):
+    pairs = [pair for pair in found.pairs(MAIN) if pair.source != SCRATCH]
+    (axes,) = starts_pictures.epochs(pairs).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == list(SETS) and len(axes.patches) == 3 * len(SETS)
+    best, worst = starts_pictures.curves(found.runs, pairs).axes
+    assert "from b" in best.get_title() and len(best.lines) == len(worst.lines) == 2
+    foretellers = found.foretellers()
+    panels = starts_pictures.scatter(pairs, foretellers).axes
+    assert [axes.get_xlabel() for axes in panels[: len(foretellers)]] == list(foretellers)
+    assert sum(len(points.get_offsets()) for points in panels[0].collections) == len(pairs)
 
 
 def test_queues_are_of_the_sets_that_were_measured_in_full(found):
