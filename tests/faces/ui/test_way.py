@@ -269,10 +269,13 @@ def test_a_click_in_the_table_of_mistakes_shows_exactly_those_images(watched: Wa
 
 def test_everything_that_can_be_taken_away_comes_when_it_is_asked_for(watched: Watched, place: Place, tmp_path: Path):
     page = watched.go(place.at("takeaway"))
-    for name in ("Download the folder", "ONNX", "safetensors"):
+    saved = {"ONNX": "model.onnx", "safetensors": "model.safetensors"}
+    saved["Download the folder"] = "Leaf health on a device.zip"
+    for name, called in saved.items():
         with page.expect_download() as waiting:
             page.get_by_role("link", name=name).first.click()
         waiting.value.save_as(tmp_path / "file")
+        assert waiting.value.suggested_filename == called
         assert (tmp_path / "file").stat().st_size > 0
     with page.expect_download() as waiting:
         page.locator(".take", has_text="What people said").get_by_role("link", name="Table (CSV)").click()

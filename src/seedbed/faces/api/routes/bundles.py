@@ -100,11 +100,14 @@ def file(
     index: Annotated[int, Path(ge=0, le=1 << 31)],
     here: Here,
     by: Viewer,
+    called: Annotated[
+        str, Query(alias="as", max_length=200, description="What it is saved as; left out: its own name.")
+    ] = "",
 ) -> FileResponse:
     """One file of a bundle. Never shown in place: a page inside a file must not run as ours."""
     path, name = here.bundles.file(ref, array, index, by=by)
     headers = {"Content-Security-Policy": "sandbox; default-src 'none'", "Cache-Control": "private, immutable"}
-    return FileResponse(path, filename=name, media_type="application/octet-stream", headers=headers)
+    return FileResponse(path, filename=called or name, media_type="application/octet-stream", headers=headers)
 
 
 @store.post("/gc")

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from nicegui import ui
 
 from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.projects.projects import Project
 from seedbed.assets.store.bundle import Bundle
+from seedbed.base.names import in_a_name
 from seedbed.base.resources import show_size
 from seedbed.faces.ui import theme
 from seedbed.faces.ui.elements import box, card, empty, link, path, words
@@ -49,10 +51,10 @@ async def takeaway(visit: Visit, ref: str) -> None:
         if result is not None and visit.by.may(Role.LABELLER, project.id):
             _try(project.id, project.data)
         if result is not None:
-            _model(result, going=going)
+            _model(result, project.name, going=going)
             if result.download is None:
                 _reload_when_packed(visit, project.id)
-        _names(project.id, labels, result)
+        _names(project, labels, result)
 
 
 def _reload_when_packed(visit: Visit, project: str) -> None:
@@ -92,8 +94,8 @@ def _try(project: str, data: str) -> None:
         box(classes="answers", id="answers")
 
 
-def _model(result: Result, *, going: bool) -> None:
-    files = _files(result.download)
+def _model(result: Result, project: str, *, going: bool) -> None:
+    files = _files(result.download, project)
     with card("The model"):
         if not files:
             coming = "It is being packed; this page will have it in a moment."
@@ -135,23 +137,25 @@ def _take(title: str, about: str, files: Mapping[str, tuple[str, int] | None]) -
                     link(f"{name} ({show_size(size)})", href, "button", download="")
 
 
-def _files(download: Bundle | None) -> dict[str, tuple[str, int]]:
-    """Name to address and size."""
+def _files(download: Bundle | None, project: str) -> dict[str, tuple[str, int]]:
+    """Name to address and size. The folder is saved by the project's name; the others know each other by their own."""
     if download is None:
         return {}
+    saved = {EDGE_FILE: {"as": f"{in_a_name(project)} on a device.zip"}}
+    file_of = ("api", "v1", "bundles", download.uuid, "files", "files")
     return {
-        file.name: (path("api", "v1", "bundles", download.uuid, "files", "files", str(index)), file.size)
+        file.name: (path(*file_of, str(index), **saved.get(file.name, {})), file.size)
         for index, file in enumerate(download.arrays["files"].files)
     }
 
 
-def _names(project: str, labels: int, result: Result | None) -> None:
+def _names(project: Project, labels: int, result: Result | None) -> None:
     with card("Names of images"), box(classes="takes"):
         with box("section", "take"):
             words("What people said", "h3")
             words(f"{plural(labels, 'label')}, for a spreadsheet or for another tool.", "p")
             with box(classes="row"):
-                export = ("api", "v1", "projects", project, "labels", "export")
+                export = ("api", "v1", "projects", project.id, "labels", "export")
                 link("Table (CSV)", path(*export, format="csv"), "button main", download="")
                 for name, title in _FORMATS.items():
                     link(title, path(*export, format=name), "button", download="")
@@ -160,5 +164,6 @@ def _names(project: str, labels: int, result: Result | None) -> None:
                 words("What the model says of every image", "h3")
                 words("A table with how sure it is of each.", "p")
                 with box(classes="row"):
-                    href = path("api", "v1", "bundles", result.predictions.uuid, "files", "predictions", "0")
-                    link("Table (CSV)", href, "button", download="")
+                    file_of = ("api", "v1", "bundles", result.predictions.uuid, "files", "predictions", "0")
+                    saved = {"as": f"{in_a_name(project.name)} predictions.csv"}
+                    link("Table (CSV)", path(*file_of, **saved), "button", download="")
