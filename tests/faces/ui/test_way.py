@@ -143,6 +143,16 @@ def test_files_that_are_dropped_and_bins_of_a_percentage_make_a_project_too(watc
         }"""
     )
     expect(page.locator("#images .drop-said")).to_contain_text("2 files are here")
+    missed = page.evaluate(
+        """() => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File(["x"], "x.png"));
+          const drop = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer });
+          return document.querySelector("h1").dispatchEvent(drop);
+        }"""
+    )
+    assert missed is False, "the browser would leave the page to show the file"
+    expect(page.locator(".toast", has_text="Drop files on a field with a dashed line.")).to_be_visible()
     page.get_by_role("button", name="How much").click()
     page.get_by_label("Where one ends").fill("0, 10, 100")
     page.get_by_label("Where one ends").press("Enter")

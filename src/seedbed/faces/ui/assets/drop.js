@@ -89,12 +89,14 @@
     request.send(form);
   }
 
+  // beside the places too: else the browser leaves the page to show the file that missed one
+  const hasFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
+
   for (const kind of ["dragenter", "dragover"]) {
     document.addEventListener(kind, (event) => {
       const place = at(event, "[data-drop]");
-      if (!place) return;
-      event.preventDefault();
-      place.classList.add("over");
+      if (place || hasFiles(event)) event.preventDefault();
+      place?.classList.add("over");
     });
   }
   document.addEventListener("dragleave", (event) => {
@@ -103,8 +105,11 @@
   });
   document.addEventListener("drop", async (event) => {
     const place = at(event, "[data-drop]");
-    if (!place) return;
-    event.preventDefault();
+    if (place || hasFiles(event)) event.preventDefault();
+    if (!place) {
+      if (hasFiles(event)) window.seedbed?.toast("Drop files on a field with a dashed line.", { state: "warn" });
+      return;
+    }
     place.classList.remove("over");
     try { send(place, await dropped(event.dataTransfer)); } catch (error) { say(place, `They cannot be read: ${error.message}`, "bad"); }
   });
