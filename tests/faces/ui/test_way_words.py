@@ -10,7 +10,14 @@ from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.settings import ProjectSettings
 from seedbed.assets.store.bundle import Array, ArrayType, Bundle
 from seedbed.faces.ui.news import news_of
-from seedbed.faces.ui.way import answer, by_itself_in_words, grouping_in_words, images_in_words, labels_in_words
+from seedbed.faces.ui.way import (
+    answer,
+    by_itself_in_words,
+    grouping_in_words,
+    images_in_words,
+    labels_in_words,
+    stands_in_words,
+)
 from seedbed.flows.usecases.grouping import Alike
 from seedbed.flows.usecases.results import Called, Result, confused, least_certain
 from seedbed.flows.usecases.trainings import Training
@@ -58,6 +65,13 @@ def test_a_training_that_failed_is_told_first_and_that_the_model_before_it_stays
     before = Result(bundle("model"), None, None, None, "")
     told = answer(way({"a": 5, "b": 5}, training=failed, result=before))
     assert told == "It could not be finished. No room. The model before it stays."
+
+
+def test_a_list_of_projects_says_in_a_few_words_where_each_stands() -> None:
+    assert stands_in_words("none", None) == ""
+    assert stands_in_words("running", 0.8) == "is learning"
+    assert stands_in_words("failed", 0.8) == "its training failed"
+    assert stands_in_words("cancelled", 0.8) == stands_in_words("done", 0.8) == "right on 80 % of unseen images"
 
 
 def test_training_by_itself_says_when_it_begins() -> None:

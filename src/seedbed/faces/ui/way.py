@@ -3,8 +3,15 @@
 from seedbed.faces.ui.results import scalar
 from seedbed.faces.ui.words import plural, sentence
 from seedbed.flows.usecases.by_itself import next_at
-from seedbed.flows.usecases.trainings import share_in_words
+from seedbed.flows.usecases.trainings import Stage, share_in_words
 from seedbed.flows.usecases.ways import Way
+
+_STANDS: dict[Stage, str] = {
+    "waiting": "waits to learn",
+    "running": "is learning",
+    "stopped": "learning is stopped for now",
+    "failed": "its training failed",
+}
 
 
 def answer(way: Way) -> str:
@@ -28,6 +35,13 @@ def answer(way: Way) -> str:
 def right_in_words(share: float) -> str:
     """How good it is, in one sentence."""
     return f"Of images that it had not seen, it names {share_in_words(share)} correctly."
+
+
+def stands_in_words(stage: Stage, right: float | None) -> str:
+    """Where a project's training stands, in a few words for a list of projects; '': nothing was trained."""
+    if known := _STANDS.get(stage):
+        return known
+    return f"right on {share_in_words(right)} of unseen images" if right is not None else ""
 
 
 def by_itself_in_words(way: Way) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from seedbed.assets.access.roles import Role
+from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.projects.projects import Project
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Event
@@ -14,11 +14,13 @@ from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.datatile import data_tile
 from seedbed.faces.ui.parts.joblist import JobList
 from seedbed.faces.ui.site import Visit, page
+from seedbed.faces.ui.way import stands_in_words
+from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
 _RECENT = 8
-_NEWS = ("project.", "bundle.", "label.")
+_NEWS = ("project.", "bundle.", "label.", "job.")
 
 
 @page("/", role=Role.VIEWER)
@@ -73,7 +75,7 @@ class Home:
         platform = self._visit.platform
         projects = await self._visit.shared(platform.projects.list)
         data = await self._visit.shared(platform.data.list, limit=6)
-        tiles = [await _tile(self._visit, project) for project in projects]
+        tiles = await self._visit.ask(lambda *, by: [_tile(platform, project, by) for project in projects])
         drawn = (tiles, [bundle.uuid for bundle in data])
         if drawn == self._drawn:
             return
@@ -118,11 +120,13 @@ class Tile:
     under: str
 
 
-async def _tile(visit: Visit, project: Project) -> Tile:
-    labels = await visit.ask(visit.platform.projects.labels, project.id)
-    classes = await visit.ask(visit.platform.projects.classes, project.id)
-    under = f"{say.plural(len(labels), 'label')} in {say.plural(len(classes), 'class', 'classes')}"
-    return Tile(project.id, project.name, project.data, under)
+def _tile(platform: Platform, project: Project, by: Identity) -> Tile:
+    labels = sum(platform.projects.counts(project.id, by=by).values())
+    classes = platform.projects.classes(project.id, by=by)
+    result = platform.results.of(project.id, by=by)
+    stands = stands_in_words(platform.trainings.of(project.id, by=by).stage, result.right if result else None)
+    under = f"{say.plural(labels, 'label')} in {say.plural(len(classes), 'class', 'classes')}"
+    return Tile(project.id, project.name, project.data, f"{under} · {stands}" if stands else under)
 
 
 def _shown_projects(tiles: Sequence[Tile]) -> None:
