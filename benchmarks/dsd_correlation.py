@@ -50,10 +50,11 @@ from seedbed.methods.similarity.predictor import Predictor, pick
 from seedbed.methods.similarity.validation import cross_validated
 
 TITLE = "What a start from other weights saves, and what foretells it"
-KINDS: tuple[Kind, ...] = ("modified", "plain", "embedded")
+KINDS: tuple[Kind, ...] = ("modified", "plain", "without noise", "embedded")
 MATCHINGS: tuple[Matching, ...] = ("0.1 %", "one standard error", "reached")
 MAIN: Matching = "reached"  # the others compare best epochs, which differ from fold to fold by chance
 PAPER = {"DSD": "0.93, 0.85, 0.90", "modified OTDD": "0.23, 0, 0.18"}  # ResNet50, EfficientNetV2S, MobileNetV3L
+SERVICE = "DSD on embeddings, without noise"  # as a service measures it
 DRAWN_BASELINE = "drawn-012345"
 DRAWN = Scale(
     sets=("drawn-012", "drawn-345", "drawn-024"),
@@ -89,11 +90,18 @@ class Found:
             "modified OTDD": self.distances["modified"],
             "plain OTDD": self.distances["plain"],
         }
+        if self.distances.get("without noise"):
+            found["DSD without noise"] = ratios_of(self.distances["without noise"], self.baseline)
         if self.distances.get("embedded"):
-            found["DSD on embeddings"] = ratios_of(self.distances["embedded"], self.baseline)
+            found[SERVICE] = ratios_of(self.distances["embedded"], self.baseline)
         if any(OTHER_BASELINE in pair for pair in self.distances["modified"]):
             found[f"DSD against {OTHER_BASELINE}"] = ratios_of(self.distances["modified"], OTHER_BASELINE)
         return found
+
+    def known(self) -> Near:
+        """What the predictor is told of distances: those of the service where they were measured."""
+        foretellers = self.foretellers()
+        return foretellers.get(SERVICE, foretellers["DSD"])
 
     def pairs(self, matching: Matching, architecture: str = "") -> list[Pair]:
         """The pairs of one network, or of all."""
@@ -180,7 +188,7 @@ def lines(found: Found) -> list[dict[str, Any]]:
                 advice = played(pairs, nearest(near)) if name.startswith("DSD") else None
                 each = by_source(pairs, near)
                 shown.append({**head, **_line(name, pooled, each, advice), "paper's r": PAPER.get(name, "")})
-            outcomes = outcomes_of(pairs, found.foretellers()["DSD"])
+            outcomes = outcomes_of(pairs, found.known())
             validated = cross_validated(outcomes)
             expected = {
                 (one.evidence.target, one.evidence.source): value
@@ -213,7 +221,7 @@ def figures(found: Found, matching: Matching = MAIN) -> dict[str, float]:
     if not pairs:
         return {}
     near = found.foretellers()["DSD"]
-    outcomes = outcomes_of(pairs, near)
+    outcomes = outcomes_of(pairs, found.known())
     advice = played(pairs, foretold(outcomes))
     return {
         "predictor_r": cross_validated(outcomes).r,
@@ -266,7 +274,7 @@ def draw(found: Found) -> str:
 
 def _expected(pairs: Sequence[Pair], found: Found) -> Near:
     """What the predictor says of each pair from outcomes that do not speak of its target."""
-    outcomes = outcomes_of(pairs, found.foretellers()["DSD"])
+    outcomes = outcomes_of(pairs, found.known())
     names = [(one.evidence.target, one.evidence.source) for one in outcomes]
     return dict(zip(names, cross_validated(outcomes).expected, strict=True))
 
@@ -327,7 +335,7 @@ def measure(*, quick: bool, minutes: float, workers: int) -> harness.Report:
 
 def known_starts(found: Found) -> list[Outcome]:
     """What the service's first rankings learn from: distances between what a network sees, as it measures them."""
-    near = found.foretellers().get("DSD on embeddings")
+    near = found.foretellers().get(SERVICE)
     return outcomes_of(found.pairs(MAIN), near) if near else []
 
 

@@ -129,9 +129,10 @@ def _estimates(
     if policy == NEAREST:  # equation 5 knows no ImageNet: its estimate is that of the furthest weights
         ratios = [[near[target, source] for source in zoo] for target in targets]
         return training_times(similarities_of(ratios), sizes), sizes[:, 0] * 1.000001
-    known = outcomes_of([pair for pair in pairs if {pair.source, pair.target} <= set(zoo)], near)
+    seen = found.known()
+    known = outcomes_of([pair for pair in pairs if {pair.source, pair.target} <= set(zoo)], seen)
     model = Predictor.fit(known)
-    asked = {(one.evidence.target, one.evidence.source): one.evidence for one in outcomes_of(pairs, near)}
+    asked = {(one.evidence.target, one.evidence.source): one.evidence for one in outcomes_of(pairs, seen)}
     expected = [[model.expect(asked[target, source]) for source in zoo] for target in targets]
     ratios = [[one.epoch_ratio if policy == GUESS or one.high < 1 else 1.0 for one in row] for row in expected]
     return expected_times(ratios, sizes), sizes[:, 0]

@@ -86,7 +86,7 @@ def test_the_zoo_says_what_is_nearest_and_what_is_in_memory_and_why(watched: Wat
         expect(row).to_contain_text(part)
     memory = page.locator("section", has=page.get_by_role("heading", name="In memory, and why"))
     expect(memory).to_contain_text("2 of 4 places are taken")
-    expect(memory).to_contain_text("It was used here last, and no other weights needed its place.")
+    expect(memory).to_contain_text("It was used here lately, and no other weights needed its place.")
     expect(memory.get_by_text(EVIL)).to_be_visible()
     well(watched)
 

@@ -71,7 +71,7 @@ class State:
         """Why a set of weights is in the cache, in a sentence."""
         if entry.name in self.held:
             return self.held[entry.name]
-        return "It was used here last, and no other weights needed its place."
+        return "It was used here lately, and no other weights needed its place."
 
     def seconds_to_load(self, name: str, size: int) -> float:
         """What a start from these weights costs now: the measured times, or by the rate at which others were read."""
