@@ -9,6 +9,7 @@ from seedbed.faces.ui.results import (
     mistakes_in_words,
     models_in_words,
     newest_tests,
+    off_in_words,
     roughly_in_words,
     sample,
     scores_in_words,
@@ -47,6 +48,13 @@ def test_few_test_images_are_said_to_be_few():
     )
     assert roughly_in_words(400, *likely_between(340, 400)).startswith("With 400 test images this is a rough figure")
     assert roughly_in_words(4000, *likely_between(3400, 4000)) == ""
+
+
+def test_bins_of_a_percentage_say_how_far_off_they_are():
+    assert (
+        off_in_words({**FACTS, "mean_absolute_error": 6.234}) == "What it says is 6.2 percentage points off on average."
+    )
+    assert off_in_words({**FACTS, "mean_absolute_error": None}) == off_in_words(FACTS) == ""
 
 
 def test_of_each_class_it_is_said_how_many_were_found_and_how_many_were_right():

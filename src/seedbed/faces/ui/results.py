@@ -72,6 +72,12 @@ def roughly_in_words(count: int, low: float, high: float) -> str:
     return f"{few}: on many more it would likely lie between {share_in_words(low)} and {share_in_words(high)}."
 
 
+def off_in_words(facts: Mapping[str, Any]) -> str:
+    """Of bins of a percentage: how far it is off, which a neighbouring bin is less than a far one; '' where unknown."""
+    off = facts.get("mean_absolute_error")
+    return f"What it says is {off:.2g} percentage points off on average." if off is not None else ""
+
+
 def scores_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Of each class its name, how many of its images were found, and how often it was right when it was said."""
     confusion = facts["confusion"]

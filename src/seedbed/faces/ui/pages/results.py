@@ -8,6 +8,7 @@ from nicegui import ui
 from nicegui.element import Element
 
 from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.projects.classes import Kind
 from seedbed.assets.projects.projects import Project
 from seedbed.base.errors import SeedbedError
 from seedbed.faces.ui import results as told
@@ -51,7 +52,9 @@ async def results(visit: Visit, ref: str, true: str = "", called: str = "") -> N
             with empty("sprout", "Train first", "Then this page says how good it is, and where it is wrong."):
                 link("Back to the project", home, "button main")
             return
-        lead.set_text(f"{told.accuracy_in_words(found.facts).replace('the model', 'it')} {found.roughly}")
+        off = told.off_in_words(found.facts) if found.project.kind is Kind.BINS else ""
+        right = told.accuracy_in_words(found.facts).replace("the model", "it")
+        lead.set_text(" ".join(filter(None, (right, off, found.roughly))))
         if found.going:
             words("It is being trained anew: these are the results of the training before.", "p", "note")
         _mistaken(found, true, called)
