@@ -12,6 +12,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 from pydantic import BaseModel
 
+from seedbed.assets.db.engine import Database
 from seedbed.faces.api import labelling_requests, project_requests, requests, zoo_requests
 from seedbed.faces.client import Client
 from seedbed.flows.asked import Faulty, JobAsked
@@ -150,9 +151,11 @@ def still(tmp_path: Path) -> Iterator[tuple[Server, Path]]:
     """A server with things that exist, and their configuration; the hundred jobs that come now only wait."""
     with serving(tmp_path / "home") as server:
         config = things_that_exist(server, tmp_path)
-        scheduler = server.scheduler()
+        scheduler, database = server.scheduler(), Database(f"sqlite:///{server.home / 'seedbed.db'}")
         assert scheduler
-        scheduler.suspend()
+        with database.write():  # so that it is not stopped while it writes
+            scheduler.suspend()
+        database.dispose()
         yield server, config
         scheduler.kill()
 

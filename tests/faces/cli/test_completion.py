@@ -100,12 +100,12 @@ def test_a_server_is_asked_where_there_is_one(server: Server, tmp_path: Path) ->
 
 @pytest.mark.parametrize("line", ["seedbed jobs submit ", "seedbed projects show "])
 def test_names_are_offered_in_under_half_a_second(filled: Path, line: str) -> None:
-    best = 9.9
-    for _ in range(5):
+    def seconds() -> float:
         began = time.perf_counter()
         assert ask(filled, line)
-        best = min(best, time.perf_counter() - began)
-    assert best < 0.5
+        return time.perf_counter() - began
+
+    assert any(seconds() < 0.5 for _ in range(5))
 
 
 def test_bash_itself_completes_a_name(filled: Path, tmp_path: Path) -> None:

@@ -77,13 +77,18 @@ class Watched:
             self.wrong.append(f"{response.status}: {response.url}")
 
 
+# the network idle for half a second, which Playwright can wait for, would be a minute of the whole run
+ALIVE = """() => {
+  const below = (image) => !image.checkVisibility() || image.getBoundingClientRect().top > innerHeight;
+  return window.did_handshake && document.readyState === "complete" && document.fonts.status === "loaded"
+    && [...document.images].every((image) => image.complete || below(image))
+    && [...document.querySelectorAll(".chart")].every((chart) => chart.querySelector("svg") || !chart.checkVisibility())
+}"""
+
+
 def alive(page: Page) -> None:
     """Connected, drawn, fonts and pictures there."""
-    page.wait_for_function("window.socket && window.socket.connected")
-    page.wait_for_load_state("networkidle")
-    page.wait_for_function(
-        "[...document.querySelectorAll('.chart')].every(c => c.querySelector('svg') || !c.checkVisibility())"
-    )
+    page.wait_for_function(ALIVE)
 
 
 def entered(browser: Browser, served: Served) -> BrowserContext:
