@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from seedbed.assets.data.synthetic import write_leaves
+from seedbed.base.errors import Failed
 from seedbed.base.settings import Settings
 from seedbed.faces.cli.commands.jobs import _say_starts
 from seedbed.faces.cli.commands.zoo import _show_ranking
@@ -110,6 +111,8 @@ def test_a_command_ends_well_when_a_training_did_without_its_ranking() -> None:
     assert not _spared(sign, [sign]), "nobody did without it"
     beside = job("rank-weights", "failed", {"signature": "job:sign/signature"})
     _raise_for([sign, beside, job("train", "done", {})])
+    with pytest.raises(Failed, match="The job rank-weights"):
+        _raise_for([beside])
 
 
 def test_of_several_trainings_each_says_what_it_started_from(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # importing these takes longer than answering --help may
     from seedbed.flows.platform import Platform
 
 _LISTS = (".csv", ".tsv")
-_BESIDE = "rank-weights"  # the step
+_BESIDE, _TRAIN = "rank-weights", "train"  # steps
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _spared(job: "Job", jobs: "Sequence[Job]") -> bool:
         if reference.startswith(f"job:{job['id']}/")
     ]
     if not for_whom:
-        return job["step"] == _BESIDE
+        return job["step"] == _BESIDE and any(other["step"] == _TRAIN and other["state"] == "done" for other in jobs)
     return all(
         name in other["spec"].get("spare", ()) or (other["state"] != "done" and _spared(other, jobs))
         for other, name in for_whom
