@@ -26,7 +26,7 @@ from benchmarks.few_labels import SYNTHETIC, available, load_set
 from benchmarks.pictures import lines, picture
 from seedbed.methods.similarity.dsd import distance_matrix, rank
 from seedbed.methods.similarity.features import pixel_features, pixel_space
-from seedbed.methods.similarity.otdd import LabelDistance, Otdd
+from seedbed.methods.similarity.otdd import DSD, LabelDistance, Otdd
 from seedbed.methods.similarity.signature import Signature, signature_of
 from seedbed.methods.similarity.transport import exact
 from seedbed.methods.similarity.units import Unit
@@ -208,6 +208,7 @@ def signatures(names: Sequence[str]) -> list[Signature]:
         images = np.concatenate([kept.images_train, kept.images_test])
         labels = np.concatenate([kept.labels_train, kept.labels_test])
         found.append(signature_of(pixel_features(images), labels, kept.classes, name=name, space=pixel_space()))
+        found[-1].noise(DSD)  # is kept with it
     return found
 
 

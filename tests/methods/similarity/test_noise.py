@@ -132,6 +132,24 @@ def test_a_file_from_before_noise_was_kept_is_read_and_its_noise_found(tmp_path:
     assert again.noises == {} and again.noise(DSD) == ours.noise(DSD)
 
 
+def test_a_first_look_sees_past_the_noise_of_a_varied_set() -> None:
+    def spread(name: str, shift: float, spread: float, seed: int) -> Signature:
+        random = np.random.default_rng(seed)
+        points = random.normal(size=(300, WIDE)) * spread + shift / np.sqrt(WIDE)
+        return signature_of(points, np.arange(300) % 3, "abc", name=name, space="wide")
+
+    target = spread("target", 0.0, 0.3, 0)
+    plain, varied = spread("plain, far", 2.0, 0.2, 1), spread("varied, near", 0.5, 0.5, 2)
+    for definition in ("paper", "reference"):
+        kept, removed = Otdd(definition), Otdd(definition, noise="removed")
+        for how, nearest in ((kept, plain), (removed, varied)):
+            assert min((plain, varied), key=lambda other: dataset_distance(target, other, how)) is nearest
+        for one in (target, plain, varied):
+            one.noise(removed)
+        found = {one.name: target.glimpse.square(one.glimpse, removed) for one in (plain, varied)}
+        assert found["varied, near"] < found["plain, far"]
+
+
 def test_each_distance_has_a_noise_of_its_own() -> None:
     ours = signed("mine")
     assert ours.noise(Otdd(noise="kept")) == ours.noise(DSD) != ours.noise(Otdd("reference"))

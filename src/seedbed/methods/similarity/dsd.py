@@ -93,9 +93,13 @@ def rank(
     Where there are more than `exact_for`, sketches decide which ones are measured in full; the others follow after
     them, in the order of their sketches.
     """
+    how = how or DSD
     for source in (*sources, baseline):
         _check_comparable(target, source)
-    rough = {source.name: target.sketch.distance(source.sketch) for source in sources}
+    if how.noise == "removed":
+        target.noise(how)  # once, and not in every look
+    ours = target.glimpse
+    rough = {source.name: ours.square(source.glimpse, how) for source in sources}
     order = sorted(sources, key=lambda source: rough[source.name])
     with ThreadPoolExecutor(_WORKERS) as pool:
         found = pool.map(lambda other: dataset_distance(target, other, how), (baseline, *order[:exact_for]))
@@ -103,15 +107,21 @@ def rank(
     full = dict(zip((source.name for source in order), measured, strict=False))
     # Sketches are of another scale: their distances are stretched to meet the full ones. The baseline is among these,
     # as what is nearest may well be at 0.
-    sketched = target.sketch.distance(baseline.sketch) + sum(rough[name] for name in full)
+    sketched = _root(ours.square(baseline.glimpse, how), how) + sum(_root(rough[name], how) for name in full)
     stretch = _ratio(to_baseline + sum(full.values()), sketched)
-    distances = {**full, **{source.name: stretch * rough[source.name] for source in order[exact_for:]}}
+    distances = full | {source.name: stretch * _root(rough[source.name], how) for source in order[exact_for:]}
     ratios = {name: _ratio(distance, to_baseline) for name, distance in distances.items()}
     largest = max(ratios.values(), default=0.0)
     ranked = [
         Nearness(name, distances[name], ratios[name], _ratio(ratios[name], largest), name in full) for name in distances
     ]
     return sorted(ranked, key=lambda near: (not near.exact, near.ratio, rough[near.name], near.name))
+
+
+def _root(square: float, how: Otdd) -> float:
+    """The distance whose square was sketched; the reference's are half squares themselves."""
+    known = max(0.0, square)
+    return known / 2 if how.definition == "reference" else float(np.sqrt(known))
 
 
 def _ratio(part: float, whole: float) -> float:

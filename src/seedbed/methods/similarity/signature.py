@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,26 @@ _VERSION = "1"
 
 
 @dataclass(frozen=True)
+class Glimpse:
+    """What a first look at a data set takes: the space of its features, its sketch, and the noises that are known."""
+
+    space: str
+    sketch: Sketch
+    noises: Mapping[str, float]
+
+    def square(self, other: "Glimpse", how: Otdd) -> float:
+        """About the square of their distance; below 0 where the noise is larger, so that it orders the nearest too."""
+        square = self.sketch.distance(other.sketch) ** 2
+        return square if how.noise == "kept" else square - (self._noise(how) + other._noise(how)) / 2
+
+    def _noise(self, how: Otdd) -> float:
+        """The square of the noise, if that is known, or of what the sketch is from itself, if that is more."""
+        known = self.noises.get(how.name, 0.0)
+        square = 2 * known if how.definition == "reference" else known**2  # the reference halves squares
+        return max(square, self.sketch.own**2)
+
+
+@dataclass(frozen=True)
 class Signature:
     """A data set in a few units, and a sketch of it that 1,000 others can be compared with in seconds.
 
@@ -36,6 +56,11 @@ class Signature:
     units: tuple[Unit, ...]
     sketch: Sketch
     noises: dict[str, float] = field(default_factory=dict, compare=False)
+
+    @property
+    def glimpse(self) -> Glimpse:
+        """What of it a first look takes."""
+        return Glimpse(self.space, self.sketch, self.noises)
 
     def noise(self, how: Otdd) -> float:
         """The distance between two samples of the data set, each of a unit's size; found once."""
@@ -63,13 +88,13 @@ class Signature:
                 for number in range(count)
             )
             known = (about["name"], about["space"], about["count"], tuple(about["classes"]))
-            return cls(*known, units, _sketch_in(file), dict(about.get("noises", {})))
+            return cls(*known, units, _sketch_in(file), _noises_in(about))
 
 
-def glimpse(path: Path) -> tuple[str, Sketch]:
-    """The space and the sketch of a signature, without its units: what a first look at 1,000 of them takes."""
+def glimpse(path: Path) -> Glimpse:
+    """What of a signature a first look at 1,000 of them takes, without its units."""
     with _opened(path) as (file, about):
-        return str(about["space"]), _sketch_in(file)
+        return Glimpse(str(about["space"]), _sketch_in(file), _noises_in(about))
 
 
 @contextlib.contextmanager
@@ -84,6 +109,10 @@ def _opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 def _sketch_in(file: Any) -> Sketch:
     return Sketch(**{name[7:]: file.get_tensor(name) for name in _names(file) if name.startswith("sketch.")})
+
+
+def _noises_in(about: dict[str, Any]) -> dict[str, float]:
+    return {str(name): float(value) for name, value in about.get("noises", {}).items()}
 
 
 def _names(file: Any) -> list[str]:

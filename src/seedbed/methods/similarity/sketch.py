@@ -35,6 +35,12 @@ class Sketch:
         variances = np.array([rows.var(axis=0, ddof=min(1, len(rows) - 1)).sum() for rows in members], np.float32)
         return cls(counts / counts.sum(), means, factors, variances)
 
+    @property
+    def own(self) -> float:
+        """How far it is from itself: by the directions of its classes that are left out."""
+        left_out = np.maximum(self.variances - (self.factors**2).sum(axis=(1, 2)), 0)
+        return float((self.shares * np.sqrt(4 * left_out)).sum())
+
     def distance(self, other: "Sketch") -> float:
         """About the distance between the data sets: transport of classes, at the cost of their own distance twice.
 

@@ -16,6 +16,7 @@ from seedbed.base.errors import SeedbedError
 from seedbed.methods.label.embed import embed
 from seedbed.methods.similarity.dsd import Nearness, dataset_distance, rank
 from seedbed.methods.similarity.evidence import Evidence, Outcome, differences, epoch_ratio
+from seedbed.methods.similarity.otdd import DSD
 from seedbed.methods.similarity.predictor import Advice, Expectation, Predictor, advise
 from seedbed.methods.similarity.scores import transfer_scores
 from seedbed.methods.similarity.signature import Signature, glimpse
@@ -164,16 +165,17 @@ def outcomes_of(runs: Sequence[Mapping[str, Any]]) -> list[Outcome]:
 def _nearest(target: Signature, sources: Sequence[Source], most: int, left_out: dict[str, str]) -> list[Signature]:
     """The signatures of the nearest sources by their sketches, under their cards' names; of others only the reason."""
     rough: dict[str, tuple[float, Path]] = {}
+    target.noise(DSD)  # once, and not in every look
     for source in sources:
         try:
-            space, sketch = glimpse(source.signature)
+            seen = glimpse(source.signature)
         except (SeedbedError, OSError):
             left_out[source.card.name] = "The signature of its data set cannot be read."
             continue
-        if space != target.space:
-            left_out[source.card.name] = _other_space(space, target.space)
+        if seen.space != target.space:
+            left_out[source.card.name] = _other_space(seen.space, target.space)
         else:
-            rough[source.card.name] = (target.sketch.distance(sketch), source.signature)
+            rough[source.card.name] = (target.glimpse.square(seen, DSD), source.signature)
     order = sorted(rough, key=lambda name: (rough[name][0], name))
     left_out |= dict.fromkeys(order[most:], "By a first look it is further away than those that were measured.")
     return [replace(Signature.load(rough[name][1]), name=name) for name in order[:most]]
