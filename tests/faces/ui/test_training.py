@@ -1,14 +1,18 @@
 """A training from the page: one button, or everything; mistakes stand by their field; the report as a page."""
 
 from contextlib import suppress
+from inspect import signature
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import Conflict
+from seedbed.faces.cli.commands.train import train
+from seedbed.faces.ui.parts import trainform
 from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.spec import JobClass
 from tests.faces.ui.conftest import DESK, PHONE, Served, Watched
 from tests.faces.ui.content import ended
 
@@ -45,6 +49,7 @@ def test_one_button_trains_with_the_labels_of_the_project(form: Page, watched: W
 
 def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
     form.get_by_text("Advanced", exact=True).click()
+    expect(form.locator(".choice")).to_have_count(len(trainform.NAMES))
     form.get_by_label("Algorithm").click()
     form.get_by_role("option", name="fixmatch").click()
     expect(form.get_by_text("what the weak view says")).to_be_visible()
@@ -52,11 +57,18 @@ def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
     form.get_by_label("Learning rate").fill("0.01")
     form.get_by_label("Labels of each class (0: all)").fill("3")
     form.get_by_label("Seed", exact=True).fill("11")
+    form.get_by_label("Column whose images stay together").fill("plant")
+    form.get_by_label("Memory (else as much as it needs)").fill("2.5G")
+    form.get_by_label("When it runs").click()
+    form.get_by_role("option", name="When there is room").click()
     form.get_by_label("Other settings").fill("ema=0.9 threshold=0.8")
     form.get_by_role("button", name="Train with 30 labels").click()
     jobs = started(form, solo)
     assert jobs["train"].spec.seed == 11
     assert jobs["sample-labels"].spec.params["per_class"] == 3
+    assert jobs["sample-labels"].spec.params["group"] == "plant"
+    assert jobs["train"].spec.resources and jobs["train"].spec.resources.memory == 2560 << 20
+    assert jobs["train"].spec.cls is JobClass.BE
     assert jobs["train"].spec.params == {
         "size": SIZE,
         "algorithm": "fixmatch",
@@ -72,6 +84,7 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     form.get_by_text("Advanced", exact=True).click()
     form.get_by_label("Steps", exact=True).fill("0")
     form.get_by_label("Share for the test").fill("3")
+    form.get_by_label("Memory (else as much as it needs)").fill("a lot")
     form.get_by_label("Values of ordered classes").fill("few, many")
     form.get_by_label("Other settings").fill("treshold=0.8")
     form.get_by_role("button", name="Train with 30 labels").click()
@@ -82,6 +95,7 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     )
     expect(form.get_by_text("values is 'few, many'; it takes numbers")).to_be_visible()
     expect(form.get_by_text("The share is 3; it must lie between 0 and 1.")).to_be_visible()
+    expect(form.get_by_text("'a lot' is not an amount of memory.")).to_be_visible()
     form.set_viewport_size(PHONE)  # type: ignore[arg-type]
     form.wait_for_timeout(100)
     assert form.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
@@ -109,3 +123,10 @@ def test_a_report_tells_words_first_then_pictures_tables_and_mistakes(watched: W
     page.wait_for_timeout(100)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert watched.wrong == []
+
+
+def test_all_that_the_command_line_offers_stands_on_the_page_too() -> None:
+    elsewhere = {"data", "data_option", "labels", "project", "nodes", "detach", "as_json"}  # the page's own, or refused
+    called = {"backbone": "start", "lr": "learning_rate", "batch": "labelled_batch", "values_": "values"}
+    options = {called.get(name, name) for name in signature(train).parameters} - elsewhere - {"set_"}
+    assert options <= trainform.NAMES

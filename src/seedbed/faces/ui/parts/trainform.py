@@ -9,7 +9,7 @@ from nicegui.element import Element
 
 from seedbed.assets.access.roles import Identity
 from seedbed.base.errors import InvalidInput, SeedbedError
-from seedbed.base.resources import Resources
+from seedbed.base.resources import Resources, parse_size
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, button, card, path, words
 from seedbed.faces.ui.site import Visit
@@ -19,6 +19,7 @@ from seedbed.flows.training import problems_by_field
 from seedbed.flows.usecases.starts import AUTO, SCRATCH, USUAL
 from seedbed.flows.written import read_others, read_values, settings_from
 from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.spec import JobClass
 
 _TEST_SHARE = 0.3
 _CHOICES = {"scaling": ["weak", "strong"]}
@@ -42,9 +43,15 @@ _APART = {  # what is no setting of the method -> what it is called, its default
     "gpus": ("GPUs (0: one if it is there)", 0),
     "seed": ("Seed", 0),
 }
-
-
-_READERS: dict[str, Callable[[str], Any]] = {"values": read_values, "options": read_others}
+_TEXTS = {  # what is written -> what it is called, an example
+    "good": ("The good class (for one-class)", "healthy"),
+    "group": ("Column whose images stay together", "plant"),
+    "memory": ("Memory (else as much as it needs)", "8G"),
+}
+_QUEUES = {JobClass.TE: "Soon (trial and error)", JobClass.BE: "When there is room (best effort)"}
+_READERS: dict[str, Callable[[str], Any]] = {"values": read_values, "options": read_others, "memory": parse_size}
+_OTHERS = ("algorithm", "start", "weights", "cls", "values", "options")
+NAMES = frozenset((*_OTHERS, *_CHOICES, *_NUMBERS, *_APART, *_TEXTS))  # of all fields
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,9 @@ class TrainForm:
                 self._put(name, getattr(self._defaults, name), _number(label, step))
             for name, (label, default) in _APART.items():
                 self._put(name, default, _number(label, 0.05 if isinstance(default, float) else 1))
+            for name, (label, example) in _TEXTS.items():
+                self._put(name, "", _text(label, example))
+            self._put("cls", JobClass.TE, lambda: ui.select(dict(_QUEUES), label="When it runs"))
             self._put("values", "", _text("Values of ordered classes", "none=0,low=10,high=50"), wide=True)
             self._put("options", "", _text("Other settings", "ema=0.99 threshold=0.8"), wide=True)
         self._fields["start"].input.on("blur", self._offer)
@@ -194,7 +204,7 @@ class TrainForm:
 
     def _chosen(self, values: Any) -> dict[str, Any]:
         """The settings that differ from their defaults."""
-        given = {name: self._fields[name].value() for name in ("algorithm", "start", *_CHOICES, *_NUMBERS)}
+        given = {name: self._fields[name].value() for name in ("algorithm", "start", "good", *_CHOICES, *_NUMBERS)}
         named = {name: value for name, value in given.items() if value != getattr(self._defaults, name)}
         return {**named, "values": values} if values else named
 
@@ -208,9 +218,10 @@ class TrainForm:
         return wrong
 
     def _train(self, params: Mapping[str, Any], *, by: Identity) -> list[Job]:
-        apart = {name: self._fields[name].value() for name in ("weights", *_APART)}
-        gpus, task = apart.pop("gpus"), self._task
-        resources = Resources(cpus=0, memory=0, gpus=gpus) if gpus else None
+        apart = {name: self._fields[name].value() for name in ("weights", "group", "memory", "cls", *_APART)}
+        gpus, memory, task = apart.pop("gpus"), apart.pop("memory"), self._task
+        asked = Resources(cpus=0, memory=parse_size(memory) if memory else 0, gpus=gpus)
+        resources = asked if gpus or memory else None
         platform = self._visit.platform
         if task.project:
             begun = platform.trainings.start(task.project, params=params, resources=resources, by=by, **apart)
