@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -18,6 +19,7 @@ import pytest
 from seedbed.assets.db.engine import Database
 from seedbed.assets.store.home import open_home
 from seedbed.base.ids import new_id
+from tests.databases import Pool
 
 # Before torch is imported anywhere: two test processes with two threads each on two cores spin while they wait for each
 # other, and a training of 1 s of CPU takes 15.
@@ -56,10 +58,16 @@ def postgres_template(postgres_server: str, tmp_path_factory: pytest.TempPathFac
     return "template_seedbed"
 
 
+@pytest.fixture(scope="session")
+def postgres_pool(postgres_server: str, postgres_template: str) -> Pool:
+    """Fresh, migrated PostgreSQL databases."""
+    return Pool(postgres_template, partial(_command, postgres_server), lambda name: f"{postgres_server}/{name}")
+
+
 @pytest.fixture
-def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
+def postgres_url(postgres_pool: Pool) -> Iterator[str]:
     """The URL of a fresh, migrated PostgreSQL database."""
-    with _postgres_database(postgres_server, postgres_template) as url:
+    with postgres_pool.one() as url:
         yield url
 
 

@@ -4,6 +4,7 @@ import gc
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -127,20 +128,26 @@ def test_ten_thousand_waiting_jobs_are_decided_in_fifty_milliseconds(policy: Pol
             for i in range(count)
             for j in range(4)
         ]
-        best = min(_cpu_seconds(lambda: policy.decide(0.0, queue, running, nodes)) for _ in range(7))  # noqa: B023
+        best = _cpu_seconds(partial(policy.decide, 0.0, queue, running, nodes), limit)
         assert best < limit, f"{count} nodes, {preempted} preemptions: {1000 * best:.1f} ms"
 
 
-def _cpu_seconds(call: Callable[[], Any]) -> float:
-    """As timeit has it: what other tests left for the garbage collector is not this call's."""
+def _cpu_seconds(call: Callable[[], Any], enough: float) -> float:
+    """The best of 7, or the first that is good enough; as timeit has it: what other tests left for the garbage
+    collector is not this call's."""
     gc.collect()
     gc.disable()
+    best = float("inf")
     try:
-        began = time.process_time()
-        call()
-        return time.process_time() - began
+        for _ in range(7):
+            began = time.process_time()
+            call()
+            best = min(best, time.process_time() - began)
+            if best < enough:
+                break
     finally:
         gc.enable()
+    return best
 
 
 def test_an_order_that_is_asked_for_by_name_is_found() -> None:
