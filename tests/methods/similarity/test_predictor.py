@@ -6,7 +6,7 @@ import pytest
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.similarity.evidence import Evidence, Outcome
-from seedbed.methods.similarity.predictor import Expectation, Predictor, advise
+from seedbed.methods.similarity.predictor import Expectation, Predictor, advise, pick
 from tests.methods.similarity.planted import outcomes
 
 
@@ -145,6 +145,24 @@ def test_the_advice_is_the_fastest_of_the_sure_ones():
         "plantvillage comes from images 38 % nearer than those of ImageNet, "
         "and is expected to save 45 % of the epochs (20 % to 60 %)."
     )
+
+
+@pytest.mark.parametrize("images", [6, 100, 3000])
+def test_a_few_outcomes_of_one_or_two_data_sets_do_not_speak_for_what_is_unlike_them(images):
+    near = [Outcome(Evidence(f"t{n}", "s", 0.8, {"knn": 0.3}, 120, 80), 0.2) for n in range(2)]
+    far = [Outcome(Evidence(f"t{n}", "u", 0.9, {"knn": -0.1}, 120, 80), 0.3) for n in range(2)]
+    unlike = Evidence("new", "x", 1.02, {"knn": 0.0}, 120, images)
+    assert pick([Predictor.fit(near + far).expect(unlike)]) is None
+    once = Predictor.fit([Outcome(Evidence("t", "s", 0.4, {}, 1000, 1000), 0.5)])
+    assert once.expect(Evidence("new", "x", 0.4, {}, 1000, images)).high > 1, "one start proves nothing"
+
+
+def test_what_is_further_away_than_the_baseline_is_never_picked():
+    sure = {"epoch_ratio": 0.4, "low": 0.3, "high": 0.6}
+    assert pick([Expectation("far", 1.01, **sure)]) is None
+    told = advise([Expectation("far", 1.25, **sure)]).reason
+    assert told.endswith("by the best guess, but comes from images 25 % further away than those of ImageNet.")
+    assert pick([Expectation("far", 1.01, **sure), Expectation("near", 1.0, **sure)]).source == "near"
 
 
 def test_a_start_that_may_be_as_slow_as_the_baseline_is_never_advised():

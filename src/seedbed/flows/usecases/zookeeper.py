@@ -169,7 +169,7 @@ class Holder:
             told = self._starts.of(job)
             if told and told.ranking and not told.told:
                 facts = self._starts.ranking(told.ranking)
-                sure = [one["expectation"] for one in facts["ranked"] if one["expectation"]["high"] < 1]
+                sure = [one["expectation"] for one in facts["ranked"] if _is_sure(one["expectation"])]
                 found.append((job.spec.estimates.get("seconds"), facts["images"], sure))
         known = all(seconds for seconds, _, _ in found)
         return [
@@ -182,6 +182,11 @@ class Holder:
         for name, each in kept.items():
             (link,) = (file for file in each.files if file.name == WEIGHTS_FILE)
             self._cache.put(name, each.card.digest, self._store.path_of(link.digest))
+
+
+def _is_sure(expectation: Mapping[str, float]) -> bool:
+    """As `Expectation.sure`, of one that was written down."""
+    return expectation["high"] < 1 and expectation["ratio"] <= 1
 
 
 def _sentence(jobs: int, share: float) -> str:

@@ -34,6 +34,7 @@ _STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)  # how many outcomes the prior of a slo
 _SCORE_STRENGTHS = (1.0, 3.0, 10.0, 100.0, 1000.0)  # the same for the scores; the last all but leaves them out
 _USUAL = (1.0, 3.0)
 _FEWEST = 3  # targets from which on the strengths are chosen by how well a left-out target is foretold
+_UNTRIED = 2.0  # how much wider the limits are before: outcomes of one data set may agree and say little of another
 
 _Floats = NDArray[np.float64]
 
@@ -47,6 +48,11 @@ class Expectation:
     epoch_ratio: float
     low: float
     high: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is faster than the baseline even at its upper limit, and from images that are no further away."""
+        return self.high < 1 and self.ratio <= 1
 
 
 @dataclass(frozen=True)
@@ -154,8 +160,11 @@ def advise(expectations: Sequence[Expectation], *, baseline: str = "ImageNet") -
 
 
 def pick(expectations: Iterable[Expectation]) -> Expectation | None:
-    """The start with the fewest epochs among those that are faster than the baseline even at their upper limit."""
-    sure = [each for each in expectations if each.high < 1]
+    """The start with the fewest epochs among those that are faster than the baseline even at their upper limit.
+
+    One whose data set is further away than the baseline's is never picked, whatever was measured of others.
+    """
+    sure = [each for each in expectations if each.sure]
     return min(sure, key=lambda each: (each.epoch_ratio, each.high, each.source), default=None)
 
 
@@ -171,7 +180,8 @@ def _against(expectations: Sequence[Expectation], baseline: str) -> str:
     best = min(expectations, key=lambda each: (each.epoch_ratio, each.source))
     if best.epoch_ratio < 0.995:
         saving = f"would save {_percent(1 - best.epoch_ratio)} of the epochs by the best guess"
-        return f"{best.source} {saving}, but may {_risk(best)}."
+        but = f"may {_risk(best)}" if best.high >= 1 else _nearness(best, baseline)
+        return f"{best.source} {saving}, but {but}."
     near = min(expectations, key=lambda each: (each.ratio, each.source))
     return f"no other weights are expected to save epochs; the nearest, {near.source}, {_nearness(near, baseline)}."
 
@@ -227,7 +237,7 @@ def _chosen(
     """The strengths that foretell left-out targets best, and by how much their limits must be stretched to hold."""
     count = int(groups.max(initial=-1)) + 1
     if count < _FEWEST:
-        return _USUAL, 1.0
+        return _USUAL, _UNTRIED if count else 1.0  # the prior's own limits are wide enough
     found = []
     for strengths in product(_STRENGTHS, _SCORE_STRENGTHS if scores else _SCORE_STRENGTHS[:1]):
         middles, spreads = np.empty_like(values), np.empty_like(values)

@@ -238,7 +238,7 @@ def _advice(ranked: Sequence[Ranked], baseline: str, time: Time, *, compared: bo
         return replace(advice, reason=f"{baseline} is as good, as far as is known: {why}")
     if not time.training:
         return advice
-    sure = [one.expectation for one in ranked if one.expectation.high < 1]
+    sure = [one.expectation for one in ranked if one.expectation.sure]
     first = min(sure, key=lambda one: (time.end(one.source, one.epoch_ratio), one.source))
     if time.end(first.source, first.epoch_ratio) >= time.end(baseline, 1.0):
         reason = f"{baseline} ends first: {advice.start} would save less time than reading its weights takes."
