@@ -119,16 +119,16 @@ def figures(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, float]
 def comparisons(rows: Sequence[Mapping[str, Any]], scale: Scale, method: str) -> tuple[int, int, float, float, float]:
     """On how many sets a method is ahead of and behind the quick default, and by how many points with its interval.
 
-    Differences are of the sets' means over seeds.
+    Differences are of runs with the same seed, and their mean is a set's.
     """
     pairs = []
     for name in scale.sets:
         mine, ours = (
-            [row["accuracy"] for row in rows if (row["set"], row["method"]) == (name, asked)]
+            {row["seed"]: row["accuracy"] for row in rows if (row["set"], row["method"]) == (name, asked)}
             for asked in (method, QUICK)
         )
-        if mine and ours:
-            pairs.append(100 * float(np.mean(mine) - np.mean(ours)))
+        if both := mine.keys() & ours.keys():
+            pairs.append(100 * float(np.mean([mine[seed] - ours[seed] for seed in both])))
     if not pairs:
         return 0, 0, 0.0, 0.0, 0.0
     low, high = interval(pairs)
@@ -156,8 +156,10 @@ def _took(row: Mapping[str, Any]) -> str:
 def _against(rows: Sequence[Mapping[str, Any]], scale: Scale, method: str) -> str:
     ahead, behind, points, low, high = comparisons(rows, scale, method)
     verdict = "ahead of" if low > 0 else "behind" if high < 0 else "level with"
+    seeds = len({row["seed"] for row in rows if row["method"] == method})
     return (
-        f"'{method}' is {verdict} the quick default: {points:+.1f} points on average over sets "
+        f"'{method}' ({seeds} {'seed' if seeds == 1 else 'seeds'}) is {verdict} the quick default: "
+        f"{points:+.1f} points on average over sets "
         f"({low:+.1f} to {high:+.1f}), more on {ahead} sets and less on {behind}."
     )
 

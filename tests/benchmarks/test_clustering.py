@@ -56,11 +56,16 @@ def test_a_method_that_lacks_a_set_has_no_mean():
     assert table(rows, SMALL)[-1]["scan 25 %"] == ""
 
 
-def test_methods_are_compared_set_by_set_and_it_is_said_who_is_behind():
-    ahead, behind, points, low, high = comparisons(ROWS, SMALL, SCAN)
+def test_methods_are_compared_seed_by_seed_and_set_by_set_and_it_is_said_who_is_behind():
+    ahead, behind, points, low, high = comparisons(ROWS, SMALL, SCAN)  # a seed that only one of them has is no pair
+    assert (ahead, behind) == (0, 1) and points == pytest.approx(-5) and low == pytest.approx(-10) and high == 0
+    later = [row(FIGURE_11, SCAN, 0.4, seed=1), row(FIGURE_11, SCAN, 0.6, seed=2), row("trees", SCAN, 0.8)]
+    worse = [row(FIGURE_11, QUICK, 0.5, seed=1), row(FIGURE_11, QUICK, 0.7, seed=2), ROWS[2], *later]
+    ahead, behind, points, low, high = comparisons(worse, SMALL, SCAN)
     assert (ahead, behind) == (0, 2) and points == pytest.approx(-10) and low <= points <= high < 0
+    assert "'scan 25' (3 seeds) is behind the quick default: -10.0 points" in note(worse, SMALL)
     words = note(ROWS, SMALL)
-    assert "'scan 25' is behind the quick default: -10.0 points" in words
+    assert "'scan 25' (1 seed) is level with the quick default: -5.0 points" in words
     assert "'quick' is below on 0 of 2 and 'scan 25' is below on 1 of 2" in words
     assert "20 s and 40 CPU s for 10,000 decoded images" in words
 
