@@ -21,9 +21,10 @@ from seedbed.assets.store.home import open_home
 from seedbed.base.ids import new_id
 from tests.databases import Pool
 
-# Before torch is imported anywhere: two test processes with two threads each on two cores spin while they wait for each
-# other, and a training of 1 s of CPU takes 15.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Before torch is imported anywhere: where as many tests run at once as there are cores, two threads of each spin while
+# they wait for each other, and a training of 1 s of CPU takes up to 15.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 _LEFT_OUT = "PostgreSQL is not installed, so what concerns it is left out; on Debian: apt-get install postgresql."
 
