@@ -303,6 +303,7 @@ def test_a_project_without_anything_says_what_to_do_next(watched: Watched, place
     expect(page.locator(".lead")).to_contain_text("has no images yet")
     watched.go(f"{place.served.url}/projects/{made.id}")
     expect(page.locator(".lead")).to_have_text("It begins with the images: drop a folder of them below.")
+    expect(page.locator("#popup")).to_contain_text("What was saved is kept.")  # shown while the server is away
 
 
 def test_what_was_said_of_a_new_project_can_be_changed_later(watched: Watched, place: Place):
