@@ -1,6 +1,7 @@
 """A project's training in plain words: by a click, by itself, queued, stopped for now, going on, ended."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,32 @@ def test_a_long_training_is_not_said_to_take_a_few_minutes(platform: Platform, p
     label(4)
     begun = platform.trainings.start(project, params={"steps": 50_000}, by=SOLO)
     assert begun.sentence == "It begins in a moment."
+
+
+def test_of_two_clicks_at_once_one_begins_a_training(platform: Platform, project: str, label: Label) -> None:
+    label(4)
+
+    def click(_: int) -> str:
+        try:
+            return platform.trainings.start(project, params={"steps": 3}, by=SOLO).stage
+        except Conflict:
+            return "refused"
+
+    with ThreadPoolExecutor(4) as people:
+        assert sorted(people.map(click, range(4))) == ["refused", "refused", "refused", "waiting"]
+    assert [job.step for job in platform.jobs.list(project=project, by=SOLO)].count("train") == 1
+
+
+def test_stop_and_go_on_in_quick_succession_leave_nothing_stopped(
+    platform: Platform, project: str, label: Label
+) -> None:
+    label(4)
+    platform.trainings.start(project, params={"steps": 3}, by=SOLO)
+    for _ in range(5):
+        with ThreadPoolExecutor(2) as people:
+            stop = people.submit(platform.trainings.stop, project, by=SOLO)
+            while not any(job.paused for job in (platform.trainings.of(project, by=SOLO).jobs or {}).values()):
+                pass  # the page shows that it is stopped as soon as one of its jobs is
+            people.submit(platform.trainings.go_on, project, by=SOLO).result()
+            stop.result()
+        assert platform.trainings.of(project, by=SOLO).stage == "waiting"

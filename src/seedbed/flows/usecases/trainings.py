@@ -67,7 +67,8 @@ class Trainings:
         self._queue = queue
         self._store = store
         self._clock = clock
-        self._changing = threading.Lock()  # stop and go on in quick succession: else some of its jobs stay stopped
+        # two clicks at once: else there would be two trainings, or some jobs of one stay stopped when it goes on
+        self._changing = threading.Lock()
 
     def of(self, ref: str, *, by: Identity) -> Training:
         """The newest training of a project."""
@@ -84,9 +85,10 @@ class Trainings:
         """Train with the labels as they are now; refused while a training is not over. `how` as for `Models.train`."""
         project = self._projects.get(ref, by=by)
         by.require(Role.TRAINER, project.id)
-        if self.of(project.id, by=by).open:
-            raise Conflict(f"'{project.name}' is being trained already.", hint="Let it end, or end it first.")
-        self._models.train(project=project.id, params=params, by=by, **how)
+        with self._changing:
+            if self.of(project.id, by=by).open:
+                raise Conflict(f"'{project.name}' is being trained already.", hint="Let it end, or end it first.")
+            self._models.train(project=project.id, params=params, by=by, **how)
         return self.of(project.id, by=by)
 
     def stop(self, ref: str, *, by: Identity) -> Training:
