@@ -158,7 +158,7 @@ def lines(rows: Sequence[Mapping[str, Any]], scale: Scale) -> list[dict[str, Any
     plain, own = (comparisons(rows, scale, noise="kept", own_units=own_units) for own_units in (False, True))
     found = []
     for what, tables in comparisons(rows, scale).items():
-        if len(tables) < 2:
+        if len(tables) < 2 or len(tables) < len(plain[what]):
             continue
         label = f"{what} {', '.join(map(str, named[what]))}"
         counts = {len(scale.sets): ("", PAPER.get(what, ""))}
