@@ -21,7 +21,15 @@ from benchmarks.transfers import DRAWN, IMAGENET, SCRATCH, pooled
 from seedbed.assets.zoo.measured import FILE
 from seedbed.methods.label.embed import CARD, SIZE, embed
 from seedbed.methods.similarity.dsd import dataset_distance
-from seedbed.methods.similarity.evidence import PATIENCE, WITHIN, Evidence, Outcome, differences, matched_epochs
+from seedbed.methods.similarity.evidence import (
+    PATIENCE,
+    WITHIN,
+    Evidence,
+    Outcome,
+    differences,
+    matched_epochs,
+    reached_epochs,
+)
 from seedbed.methods.similarity.features import SIDE, pixel_features, pixel_space
 from seedbed.methods.similarity.otdd import DSD, Otdd
 from seedbed.methods.similarity.signature import Signature, signature_of
@@ -36,7 +44,6 @@ _HOW: Mapping[Kind, Otdd] = {  # the paper's on pixels, one unit by the public d
     "without noise": DSD,
     "embedded": DSD,
 }
-_SURE = 2.0  # standard errors beyond which two accuracies differ
 _PIXELS = 96
 _LOOKED_AT = 64  # px that images are shown to the network with, as the service shows them to compare data sets
 _OF_DRAWN = (32, 96)  # pixels and images of the drawn sets that small runs are on
@@ -90,15 +97,12 @@ def _pair(
 def _matched(row: Mapping[str, Any], baseline: Mapping[str, Any], matching: Matching) -> tuple[int, int]:
     """Epochs of both to the same accuracy; from scratch there may be no such epoch, and all of them count.
 
-    "reached" is not the paper's way, which compares the best epochs of two curves: where these are flat, which epoch
-    is best is chance, and a start that never gets as far as the baseline is given the epochs to its own best. It counts
-    to the first epoch that is not surely lower than the baseline's peak, and all epochs where there is none.
+    "reached" is not the paper's way, which compares the best epochs of two curves; see `reached_epochs`.
     """
     peak = max(baseline["curve"])
     error = float(np.sqrt(peak * (1 - peak) / baseline["judges"]))
     if matching == "reached":
-        aim = peak - max(WITHIN, _SURE * error)
-        return _first(row["curve"], aim), _first(baseline["curve"], aim)
+        return reached_epochs(row["curve"], baseline["curve"], judges=baseline["judges"])
     within = WITHIN if matching == "0.1 %" else max(WITHIN, error)
     if row["start"] == SCRATCH and max(row["curve"]) < peak - within:
         return len(row["curve"]), matched_epochs(row["curve"], baseline["curve"], patience=PATIENCE, within=within)[1]
@@ -117,10 +121,6 @@ def repeatability(pairs: Sequence[Pair]) -> float:
 def _whole(pairs: Sequence[Pair]) -> list[Pair]:
     most = max((len(pair.epochs) for pair in pairs), default=0)
     return [pair for pair in pairs if len(pair.epochs) == most]
-
-
-def _first(curve: Sequence[float], aim: float) -> int:
-    return next((epoch for epoch, value in enumerate(curve, 1) if value >= aim), len(curve))
 
 
 def outcomes_of(pairs: Sequence[Pair], ratios: Mapping[tuple[str, str], float]) -> list[Outcome]:

@@ -16,6 +16,7 @@ from seedbed.assets.store.bundle import Bundle, Lineage
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.errors import Conflict, Forbidden, InvalidInput, NotFound
 from seedbed.base.settings import Settings
+from seedbed.flows.kinds.kind import put
 from seedbed.flows.kinds.models import Model, Weights
 from seedbed.flows.kinds.zoo import Ranking, Shortlist
 from seedbed.flows.platform import Platform
@@ -217,6 +218,7 @@ def trained(platform: Platform, tmp_path: Path, job: Job) -> Bundle:
     """End a training with a made-up model that started from "kindred"."""
     model = Model(tmp_path / job.id, {"started_from": ("kindred",), "architecture": (NETWORK,), "steps": (4,),
                                       "best_step": (2,), "images": (42,)})  # fmt: skip
+    put(tmp_path / job.id / "model" / "model.json", json.dumps({"calibrated_on": 40}))
     model.add_curve([{"step": 0, "accuracy": 0.5}, {"step": 2, "accuracy": 0.8}, {"step": 4, "accuracy": 0.7}])
     lineage = Lineage("train", {}, (("decoded", job.spec.inputs["decoded"]),), job=job.id)
     made = platform.store.publish(model.draft(name="leaves.model", lineage=lineage))
@@ -275,7 +277,8 @@ def test_the_reason_is_on_the_job_and_the_model_and_what_came_of_it_is_recorded(
     (link,) = outcome.arrays["outcome"].files
     facts = json.loads(platform.store.path_of(link.digest).read_text())
     assert (facts["target"], facts["start"], facts["baseline"]) == ("leaves", "kindred", NETWORK)
-    assert facts["curve"] == [0.5, 0.8, 0.7] and facts["best_step"] == 2 and facts["evidence"]["ratio"] == 0.4
+    assert facts["curve"] == [0.5, 0.8, 0.7] and facts["judges"] == 40
+    assert facts["best_step"] == 2 and facts["evidence"]["ratio"] == 0.4
     listed = platform.store.get(train(platform, truth)["rank-weights"].spec.inputs["shortlist"])
     assert [link.name for link in listed.arrays["outcomes"].files] == [f"{outcome.uuid}.json"]
 

@@ -3,7 +3,14 @@ import json
 import pytest
 
 from seedbed.base.errors import InvalidInput
-from seedbed.methods.similarity.evidence import Evidence, Outcome, differences, epoch_ratio, matched_epochs
+from seedbed.methods.similarity.evidence import (
+    Evidence,
+    Outcome,
+    differences,
+    epoch_ratio,
+    matched_epochs,
+    reached_epochs,
+)
 
 
 def test_evidence_and_outcomes_survive_json():
@@ -64,3 +71,18 @@ def test_what_comes_after_the_patience_is_not_seen():
 def test_a_curve_without_numbers_is_refused(curve):
     with pytest.raises(InvalidInput, match="at least one epoch"):
         epoch_ratio(curve, [0.5])
+
+
+def test_epochs_count_until_the_baselines_peak_is_not_surely_out_of_reach():
+    baseline = [0.5, 0.6, 0.785, 0.8, 0.79, 0.799]  # two errors of 10,000 judges are 0.008, of 1,000 judges 0.025
+    assert reached_epochs([0.7, 0.793, 0.7], baseline, judges=10_000) == (2, 4)
+    assert reached_epochs([0.777, 0.7, 0.7], baseline, judges=1000) == (1, 3)
+    assert reached_epochs([0.7, 0.75, 0.7, 0.7], baseline, judges=10_000)[0] == 4, "what never gets there is not quick"
+    assert reached_epochs([0.795, 0.8], baseline, judges=0) == (2, 4), "where judges are unknown, within 0.1 %"
+
+
+def test_all_right_on_a_few_images_is_no_certainty():
+    assert reached_epochs([0.9, 1.0], [0.7, 0.9, 1.0], judges=20) == (1, 2)
+    assert reached_epochs([0.9, 1.0], [0.7, 0.9, 1.0], judges=2000) == (2, 3)
+    with pytest.raises(InvalidInput, match="at least one epoch"):
+        reached_epochs([], [0.5], judges=10)

@@ -11,11 +11,13 @@ from seedbed.assets.store.bundle import Bundle, Lineage
 from seedbed.assets.store.events import Events
 from seedbed.assets.store.store import Store
 from seedbed.assets.zoo.cache import WeightCache
+from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.assets.zoo.records import WEIGHTS_FILE
 from seedbed.base.errors import DiskFull, NotFound, SeedbedError, Unavailable
 from seedbed.base.ids import digest_of
 from seedbed.base.registry import Registry
 from seedbed.flows.facts import data_behind
+from seedbed.flows.kinds.models import FACTS_FILE
 from seedbed.flows.kinds.zoo import Outcome
 from seedbed.flows.starting import RANK, TRAIN
 from seedbed.flows.usecases.cards import Cards
@@ -100,13 +102,14 @@ class Learner:
         inputs = {name: uuid for name, uuid in model.lineage.inputs if name != "weights"}
         facts: dict[str, Any] = {
             "target": self._store.get(data).name if data else model.name,
-            "start": baseline if start.startswith("hub:") else start,
+            "start": baseline if start.startswith("hub:") or start in CARDS else start,
             "baseline": baseline,
             "architecture": str(model.arrays["architecture"].items[0]),
             "alike": digest_of([same, inputs, job.spec.seed]),
             "steps": int(str(model.arrays["steps"].items[0])),
             "best_step": int(str(model.arrays["best_step"].items[0])) if "best_step" in model.arrays else 0,
             "curve": _accuracies(self._store, model),
+            "judges": int(_read(self._store, model, "model", FACTS_FILE, {}).get("calibrated_on", 0)),
             "seconds": job.ended - job.started,
         }
         ranked = self._starts.ranking(ranking)["ranked"] if ranking else []
@@ -195,9 +198,14 @@ def _sentence(jobs: int, share: float) -> str:
 
 
 def _accuracies(store: Store, model: Bundle) -> Sequence[float]:
-    links = model.arrays["curve"].files if "curve" in model.arrays else ()
-    try:
-        points = json.loads(store.path_of(links[0].digest).read_text()) if links else []
-    except (OSError, ValueError, NotFound):
-        return []
+    points = _read(store, model, "curve", "curve.json", [])
     return [float(point["accuracy"]) for point in points if "accuracy" in point]
+
+
+def _read(store: Store, model: Bundle, array: str, name: str, without: Any) -> Any:
+    """The content of one JSON file of a model; what cannot be read is as if it were not there."""
+    links = [link for link in model.arrays[array].files if link.name == name] if array in model.arrays else []
+    try:
+        return json.loads(store.path_of(links[0].digest).read_text()) if links else without
+    except (OSError, ValueError, NotFound):
+        return without

@@ -9,6 +9,7 @@ from seedbed.base.errors import InvalidInput
 
 PATIENCE = 5  # epochs without a better accuracy after which training would have stopped; the paper's
 WITHIN = 0.001  # accuracies that count as the same; the paper's 0.1 %
+SURE = 2.0  # standard errors beyond which two accuracies differ
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,24 @@ def matched_epochs(
     if abs(mine[peak] - other[aim]) > within:
         peak = min(range(len(mine)), key=lambda epoch: abs(mine[epoch] - other[aim]))
     return peak + 1, aim + 1
+
+
+def reached_epochs(source: Sequence[float], baseline: Sequence[float], *, judges: int) -> tuple[int, int]:
+    """The epochs until each of two curves is not surely lower than the baseline's peak, counted from 1.
+
+    Where curves are flat, which epoch is best is chance, so that best epochs say little; and a start that never gets as
+    far is not quick because its own best comes early: all its epochs count. `judges` are the images that accuracies
+    were measured on (0: unknown); to be right on a few is no certainty, hence the two hits and two misses more.
+    """
+    mine, other = _until(source, len(source)), _until(baseline, len(baseline))
+    peak = max(other)
+    likely = (peak * judges + 2) / (judges + 4)
+    error = math.sqrt(likely * (1 - likely) / judges) if judges else 0.0
+    aim = peak - max(WITHIN, SURE * error)
+    first, second = (
+        next((epoch for epoch, value in enumerate(curve, 1) if value >= aim), len(curve)) for curve in (mine, other)
+    )
+    return first, second
 
 
 def epoch_ratio(

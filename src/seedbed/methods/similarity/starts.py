@@ -15,7 +15,7 @@ from seedbed.assets.zoo.card import Card
 from seedbed.base.errors import SeedbedError
 from seedbed.methods.label.embed import embed
 from seedbed.methods.similarity.dsd import Nearness, dataset_distance, rank
-from seedbed.methods.similarity.evidence import Evidence, Outcome, differences, epoch_ratio
+from seedbed.methods.similarity.evidence import Evidence, Outcome, differences, reached_epochs
 from seedbed.methods.similarity.otdd import DSD
 from seedbed.methods.similarity.predictor import Advice, Expectation, Predictor, advise
 from seedbed.methods.similarity.scores import transfer_scores
@@ -145,7 +145,8 @@ def outcomes_of(runs: Sequence[Mapping[str, Any]]) -> list[Outcome]:
     """What starts brought, from records of finished trainings: each against those from the baseline on the same target.
 
     A record has `target`, `start`, `baseline`, `alike` (equal where two runs can be compared), `architecture`, `curve`
-    (accuracies by epoch) and, where the start is not the baseline, its `evidence`.
+    (accuracies by epoch), `judges` (images that these were measured on) and, where the start is not the baseline, its
+    `evidence`.
     """
     plain: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for run in runs:
@@ -156,10 +157,15 @@ def outcomes_of(runs: Sequence[Mapping[str, Any]]) -> list[Outcome]:
         others = plain.get((run["target"], run["alike"]), [])
         if run["start"] == run["baseline"] or not others or not run["curve"] or not run.get("evidence"):
             continue
-        ratio = float(np.exp(np.mean([np.log(epoch_ratio(run["curve"], other["curve"])) for other in others])))
+        ratio = float(np.exp(np.mean([np.log(_ratio(run, other)) for other in others])))
         gain = 100 * (max(run["curve"]) - float(np.mean([max(other["curve"]) for other in others])))
         found.append(Outcome(Evidence.from_json(run["evidence"]), ratio, gain, str(run["architecture"])))
     return found
+
+
+def _ratio(run: Mapping[str, Any], other: Mapping[str, Any]) -> float:
+    mine, theirs = reached_epochs(run["curve"], other["curve"], judges=int(other.get("judges", 0)))
+    return mine / theirs
 
 
 def _nearest(target: Signature, sources: Sequence[Source], most: int, left_out: dict[str, str]) -> list[Signature]:
