@@ -18,7 +18,7 @@ Distance = Callable[[Unit, Unit], float]
 _SLOWEST, _FASTEST = 1.0, 0.5
 _QUARTERED = 8  # images of a unit, from which on quarters say something; of fewer little is taken off
 _SPLIT = 2000  # images that are split in all: small units several times, as chance counts for more
-_MOST_SPLITS = 8
+_MOST_SPLITS = 4
 
 
 def sampling_noise(units: Sequence[Unit], distance: Distance) -> float:

@@ -111,6 +111,8 @@ class Unit:
 def _factor(centred: Tensor) -> Tensor:
     """The largest directions of a class, scaled by their spread; found among its images, as these are the fewer."""
     images = len(centred)
+    if images <= _RANK:  # all directions: the images themselves are such a factor
+        return centred / float(np.sqrt(max(1, images - 1)))
     products = (centred @ centred.T).double().numpy()
     _, directions = scipy.linalg.eigh(products, subset_by_index=(max(0, images - _RANK), images - 1))
     return torch.from_numpy(directions.T / np.sqrt(max(1, images - 1))).float() @ centred
