@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +24,7 @@ from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, load_
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.run import MemoryRun
 from seedbed.methods.learn.predict import predict
-from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
+from seedbed.methods.learn.settings import ON_A_GPU, Strength, TrainSettings
 from seedbed.methods.learn.trainer import train
 
 TITLE = "Networks: test error from 80 labels per class with FreeMatch"
@@ -65,10 +65,19 @@ class Scale:
     seeds: tuple[int, ...] = (0, 1, 2)
     test: int = 10**6  # images at most
     networks: tuple[Network, ...] = NETWORKS
+    augment: Strength = field(default_factory=Strength)
 
 
 QUICK = Scale(
-    ("coffee-symptom",), labels=10, steps=2, labelled=5, unlabelled=5, seeds=(0,), test=40, networks=NETWORKS[:2]
+    ("coffee-symptom",),
+    labels=10,
+    steps=2,
+    labelled=5,
+    unlabelled=5,
+    seeds=(0,),
+    test=40,
+    networks=NETWORKS[:2],
+    augment=Strength(turn=20.0),  # to find out how far images may be turned takes as long as all the rest
 )
 FULL = Scale()
 
@@ -129,6 +138,7 @@ def settings_of(network: Network, scale: Scale, data: Set) -> TrainSettings:
         report_every=100,
         checkpoint_every=10**9,
         patience=0,
+        augment=scale.augment,
     )
 
 

@@ -167,7 +167,12 @@ def comparisons(rows: Rows, sets: Sequence[str], other: str) -> list[tuple[float
     """Points by which the default is ahead of another method, with interval, per set at 5 and at 40 labels."""
     asked = [(budget, name) for budget in BUDGETS for name in sets]
     found = [(ahead(rows, budget, name, other), f"{name} at {budget}") for budget, name in asked]
-    return [(float(np.mean(points)), interval(points), where) for points, where in found if points]
+    return [(float(np.mean(points)), _spread(points), where) for points, where in found if points]
+
+
+def _spread(points: Sequence[float]) -> tuple[float, float]:
+    """The interval of the mean; one seed says nothing of it."""
+    return interval(points) if len(points) > 1 else (-np.inf, np.inf)
 
 
 def figures(rows: Rows, sets: Sequence[str]) -> dict[str, float]:

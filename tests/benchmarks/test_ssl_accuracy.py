@@ -119,6 +119,12 @@ def test_a_loss_inside_the_paired_interval_is_a_tie_and_one_beyond_it_is_named(r
     assert "loses beyond the paired 95 % interval: neu-steel at 5 against supervised (-30.0)" in note(changed, CORE)
 
 
+def test_of_one_seed_no_loss_is_claimed(rows):
+    worse = [{**row, "accuracy": 0.1} if row["method"] == DEFAULT else row for row in rows if row["seed"] == 0]
+    assert "interval: nowhere" in note(worse, CORE)
+    assert figures(worse, CORE)["worst_minus_labels_only_points"] < -50
+
+
 def test_figure_7_has_a_line_per_set_and_method_with_the_error_at_every_budget(rows):
     one = {"method": DEFAULT, "set": "plantvillage", "labels": 80, "seed": 0, "size": 128}
     lines = figure_7([*rows, row_of(one, 0.9, marked=True)])
