@@ -24,3 +24,15 @@ def test_two_classes_get_a_logit_each(task):
     logits, labels = fitted(task, 2)
     assert logits.shape[1] == 2
     assert (logits.argmax(dim=1) == labels).float().mean() > 0.95
+
+
+def test_a_regression_that_does_not_settle_is_a_start_all_the_same_and_nobody_is_warned():
+    draws = torch.Generator().manual_seed(0)
+    features = torch.randn(300, 40, generator=draws) * torch.logspace(-3, 3, 40)  # no scale suits all of them
+    labels = torch.arange(300) % 3
+    network = build_backbone("test_resnet", 3, weights="none").network
+    network.reset_classifier(3)
+    head = network.get_classifier()
+    head.weight = torch.nn.Parameter(torch.zeros(3, 40))
+    fit_head(network, features, labels, regularisation=1e-6)
+    assert head.weight.isfinite().all() and head.weight.any()

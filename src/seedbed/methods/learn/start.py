@@ -3,11 +3,13 @@
 It costs a second and saves many steps: a fresh head sends random gradients through good weights.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 
@@ -42,7 +44,9 @@ def _regress(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weights and biases of each class on the raw features."""
     standard, (centre, scale) = standardised(features)
-    fitted = LogisticRegression(C=strength, max_iter=1000).fit(standard, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # nearly fitted is good enough to begin with
+        fitted = LogisticRegression(C=strength, max_iter=1000).fit(standard, labels)
     weight, bias = fitted.coef_ / scale, fitted.intercept_
     if len(weight) == 1:  # two classes: scikit-learn gives the second one's logit alone
         weight, bias = np.concatenate([-weight / 2, weight / 2]), np.concatenate([-bias / 2, bias / 2])
