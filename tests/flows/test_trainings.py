@@ -185,3 +185,10 @@ def test_stop_and_go_on_in_quick_succession_leave_nothing_stopped(
             people.submit(platform.trainings.go_on, project, by=SOLO).result()
             stop.result()
         assert platform.trainings.of(project, by=SOLO).stage == "waiting"
+
+
+def test_of_several_trainings_in_one_flow_the_last_is_told(platform: Platform) -> None:
+    for number in range(6):  # ids decide nothing: they are drawn at random
+        platform.models.start_recipe("demo", {"name": f"leaves {number}", "project": f"Leaves {number}"}, by=SOLO)
+        jobs = platform.trainings.of(f"Leaves {number}", by=SOLO).jobs or {}
+        assert {job.name.partition(".")[0] for job in jobs.values()} == {f"leaves {number}"}

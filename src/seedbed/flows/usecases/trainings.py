@@ -136,7 +136,8 @@ class Trainings:
         if not trainings:
             return {}
         flow = self._queue.list(flow=trainings[0].flow, limit=_MANY) if trainings[0].flow else trainings
-        newest = {job.step: job for job in reversed(flow) if job.step in _PARTS and not _did_without(job)}
+        in_turn = sorted(flow, key=lambda job: (job.submitted, job.position))  # a flow is submitted all at once
+        newest = {job.step: job for job in in_turn if job.step in _PARTS and not _did_without(job)}
         return {step: newest[step] for step in _PARTS if step in newest}
 
     def _accuracy(self, jobs: Mapping[str, Job]) -> float | None:

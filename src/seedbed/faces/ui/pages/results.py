@@ -88,7 +88,7 @@ async def _slips(visit: Visit, project: str, place: Element) -> None:
         return
     if found:
         with place:
-            what = "1 label looks like a slip" if found == 1 else f"{found} labels look like slips"
+            what = "1 label may be a slip" if found == 1 else f"{found} labels may be slips"
             words(f"First, {what}: alike images are called otherwise.", "p")
             with box(classes="row"):
                 link(f"Review {say.plural(found, 'label')}", path("projects", project, "review"), "button")
