@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from seedbed.faces.ui import words
+from seedbed.faces.ui.parts.joblist import newest_first
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
@@ -86,3 +87,8 @@ def test_a_reason_names_the_jobs_that_it_speaks_of():
     job = replace(WAITING, reason=f"Waiting for job {other} to finish")
     assert words.with_names(job, {other: "'train'"}).reason == "Waiting for job 'train' to finish"
     assert words.with_names(job, {}) == job
+
+
+def test_jobs_of_one_flow_stand_in_its_order_the_last_first():
+    ingest, train, later = WAITING, replace(WAITING, position=2), replace(WAITING, submitted=NOW, position=0)
+    assert newest_first([ingest, later, train]) == [later, train, ingest]

@@ -12,7 +12,7 @@ from seedbed.faces.ui.elements import box, card, empty, link, path, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.datatile import data_tile
-from seedbed.faces.ui.parts.joblist import JobList
+from seedbed.faces.ui.parts.joblist import JobList, newest_first
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.way import stands_in_words
 from seedbed.flows.platform import Platform
@@ -66,7 +66,7 @@ class Home:
 
     async def _show_jobs(self) -> None:
         self._jobs = await self._visit.shared(self._visit.platform.jobs.list, limit=_RECENT)
-        self._list.show(self._jobs)
+        self._list.show(newest_first(self._jobs))
         self._recent.set_visibility(bool(self._jobs))
         self._answer(_lead(self._jobs, self._projects, self._data))
 

@@ -14,7 +14,7 @@ from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, link, path, table, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts.imagestep import ImageStep
-from seedbed.faces.ui.parts.joblist import JobList
+from seedbed.faces.ui.parts.joblist import JobList, newest_first
 from seedbed.faces.ui.parts.labelstep import LabelStep
 from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.parts.trainstep import TrainStep
@@ -89,7 +89,7 @@ class ProjectHome:
         self._tell(answer(self._now))
         for step in self._steps:
             await step.show(self._now)
-        self._jobs.show(list(self._now.jobs)[:_SHOWN_JOBS])
+        self._jobs.show(newest_first(self._now.jobs)[:_SHOWN_JOBS])
         await self._show_models()
 
     async def _show_models(self) -> None:

@@ -81,6 +81,11 @@ class JobList:
                 words(self._nothing, "li", "soft")
 
 
+def newest_first(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs of a flow are submitted in the same moment: of those the ones that come last in it are the newest."""
+    return sorted(jobs, key=lambda job: (-job.submitted, -job.position))
+
+
 def _under(job: Job, by: Identity) -> str:
     kind = "trial and error" if job.cls == "te" else "best effort"
     step = job.step if job.name and job.name != job.step else ""
