@@ -8,10 +8,6 @@ from seedbed.assets.store.bundle import Draft
 from seedbed.runtime.jobs.spec import JobSpec
 
 SIGNATURE, RANK, TRAIN = "signature", "rank-weights", "train"
-NO_BASELINE = (
-    "No data set here stands for ImageNet, so no distance says whether its weights are as good. Bring in a sample of "
-    "it (Tiny ImageNet will do) under a name with 'imagenet' in it, or name a data set in the setting baseline."
-)
 
 
 @dataclass(frozen=True)

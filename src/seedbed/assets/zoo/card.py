@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 UNKNOWN = "unknown"
+NO_BASELINE = (
+    "No data set here stands for ImageNet, so no distance says whether its weights are as good. Bring in a sample of "
+    "it (Tiny ImageNet will do) under a name with 'imagenet' in it, or name a data set in the setting baseline."
+)
 
 
 @dataclass(frozen=True)

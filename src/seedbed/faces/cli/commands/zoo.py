@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seedbed.assets.zoo.card import NO_BASELINE
 from seedbed.base.resources import show_size
 from seedbed.faces.cli.commands.given import labels_of
 from seedbed.faces.cli.commands.jobs import finish
@@ -12,7 +13,6 @@ from seedbed.faces.cli.completion import CARDS, DATA_SETS, MODELS
 from seedbed.faces.cli.options import Detach, Json, Project, Yes, sure
 from seedbed.faces.cli.output import note, say, show_json, show_record, show_table, when
 from seedbed.faces.cli.session import Session, session
-from seedbed.flows.starting import NO_BASELINE
 from seedbed.methods.learn.settings import TrainSettings
 
 if TYPE_CHECKING:

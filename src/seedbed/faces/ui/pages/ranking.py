@@ -8,6 +8,7 @@ from nicegui.element import Element
 
 from seedbed.assets.access.roles import Role
 from seedbed.assets.store.events import Event
+from seedbed.assets.zoo.card import NO_BASELINE
 from seedbed.base.errors import NotFound
 from seedbed.faces.ui import starts as tell
 from seedbed.faces.ui import theme
@@ -18,7 +19,7 @@ from seedbed.faces.ui.parts.beside import beside, examples
 from seedbed.faces.ui.parts.limits import distance_bar, saving_bar
 from seedbed.faces.ui.parts.nearest import data_of
 from seedbed.faces.ui.site import Visit, page
-from seedbed.flows.starting import NO_BASELINE, RANK
+from seedbed.flows.starting import RANK
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
