@@ -16,8 +16,8 @@ def test_help_shows_the_defaults_of_the_method(seedbed: Seedbed) -> None:
     told = " ".join(seedbed("train", "--help").stdout.split())
     for name in ("algorithm", "start"):
         assert f"[default: {getattr(TrainSettings(), name)}]" in told
-    choices = "the best weights of the zoo for that network; a card's name; pretrained: the network's usual ones; none: "
-    assert f"{choices}from scratch. [default: auto]" in told
+    choices = "the best weights of the zoo for that network; a card's name; pretrained: the network's usual ones; "
+    assert f"{choices}none: from scratch. [default: auto]" in told
     for name, on_gpu in ON_A_GPU.items():
         assert f"[default: {getattr(TrainSettings(), name)}; {on_gpu} on a GPU]" in told
 
