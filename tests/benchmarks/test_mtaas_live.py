@@ -6,7 +6,8 @@ from benchmarks.mtaas_live import Scale, replay
 
 @pytest.mark.slow
 def test_a_queue_is_replayed_end_to_end_and_every_job_says_what_it_started_from(tmp_path):
-    lines, figures = replay(Scale(images=6, steps=2, queue=("new-1", "new-2"), size=32), tmp_path)
+    scale = Scale(images=6, steps=2, zoo=("zoo-1",), earlier=("old-1",), queue=("new-1", "new-2"))
+    lines, figures = replay(scale, tmp_path)
     assert [(line["weights"], line["data set"]) for line in lines] == [
         ("pretrained", "new-1"),
         ("pretrained", "new-2"),
