@@ -116,7 +116,8 @@ def means_table(rows: Rows, sets: Sequence[str]) -> list[dict[str, Any]]:
                 shown = {name: "" if value is None else f"{value:.1f}" for name, value in cells.items()}
                 overall = f"{np.mean(known):.1f}" if len(known) == len(sets) else ""
                 asked = {"method": method, "labels": budget or "all"}
-                lines.append({**asked, **shown, "mean": overall, "reference": REFERENCE.get((method, budget), "")})
+                reference = REFERENCE.get((method, budget), "") if tuple(sets) == CORE else ""
+                lines.append({**asked, **shown, "mean": overall, "reference": reference})
     return lines
 
 
