@@ -288,7 +288,7 @@ def gather(*, real: bool, quick: bool, minutes: float, workers: int, folder: Pat
     near = rows_of("dsd_distances") if real else Rows(folder / "near")
     scale, baselines = (Scale(), [BASELINE, OTHER_BASELINE]) if real else (DRAWN, [DRAWN_BASELINE])
     transfers.fill(runs, scale, minutes=minutes, workers=workers, folder=None if real else folder)
-    if real and quick and not any(near):
+    if real and quick and not {(kind, name) for kind in KINDS for name in scale.sets} <= _measured(near):
         fill_distances(near := Rows(folder / "near"), scale.sets, baselines, KINDS[:2], most=_QUICK_IMAGES)
     elif not (real and quick):
         for kind in KINDS if real else KINDS[:2]:
@@ -299,6 +299,10 @@ def gather(*, real: bool, quick: bool, minutes: float, workers: int, folder: Pat
         {kind: distances_of(known, kind) for kind in KINDS},
         baselines[0],
     )
+
+
+def _measured(near: Rows) -> set[tuple[Kind, str]]:
+    return {(row["kind"], row["set"]) for row in near}
 
 
 def measure(*, quick: bool, minutes: float, workers: int) -> harness.Report:
