@@ -60,10 +60,10 @@ _KINDS: Mapping[str, Noise] = {"": DSD.noise, "paper_": "kept"}  # by what the n
 _PIXELS = 96
 QUICK = Scale(
     sets=("coffee-symptom", "neu-steel", "rice-insects", "cifar10"),
-    units=(150, 300, 600),
-    unit=300,
-    images=600,
-    leaves=200,
+    units=(200, 400),
+    unit=400,
+    images=400,
+    leaves=134,
 )
 
 
