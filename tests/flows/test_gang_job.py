@@ -76,7 +76,7 @@ def test_a_job_of_which_a_rank_is_killed_ends_by_itself_with_the_weights_of_an_u
     assert killed.state is State.DONE, killed.reason
     first, second = platform.jobs.attempts(killed.id, by=SOLO)
     assert killer.killed == str(first.fence) and (first.outcome, second.outcome) == ("failed", "done")
-    assert "Rank 1 of 2 ended without a word" in first.reason
+    assert "of 2 ended without a word" in first.reason  # which one it was is known only if it was seen to end first
     steps = [step for step, _ in platform.jobs.metrics(killed.id, by=SOLO)["loss"]]
     assert steps == list(range(1, 91)), "metrics of both attempts make one curve"
     (again,) = platform.run_until_done([platform.jobs.rerun(killed.id, by=SOLO, again=True).id])

@@ -73,7 +73,8 @@ def test_data_sets_are_compared_once_and_what_is_missing_is_made_first(
     assert {job.state for job in done} == {State.DONE}, [job.reason for job in done]
     found = asked.show(by=SOLO)
     assert found["names"] == ["one", "two"] and found["data"] == [sets["one"], sets["two"]]
-    assert found["distances"][0][1] > 0 and found["images"] == [18, 18]
+    assert found["distances"][0][1] == found["distances"][1][0] >= 0 == found["distances"][0][0]
+    assert found["images"] == [18, 18]
     again = asked.compare(["one", "two"], by=SOLO)
     assert [job.step for job in again] == ["compare-data"], "their signatures are known now"
     (answered,) = platform.run_until_done([job.id for job in again])
