@@ -10,16 +10,12 @@ this one ended, and every report is made from all rows that there are: see `benc
 """
 
 import argparse
-import multiprocessing
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +23,7 @@ import torch
 
 from benchmarks import harness
 from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, load_set, rows_of
+from benchmarks.filling import fill
 from benchmarks.ssl_peer import answers_of
 from benchmarks.ssl_report import ALL, BUDGETS, CORE, DEFAULT, LABELS_ONLY, MORE_BUDGETS, OTHERS, PEER, PROBE, report_of
 from seedbed.base.run import MemoryRun
@@ -116,26 +113,6 @@ def _loaded(name: str, size: int) -> Set:
     return load_set(name, size)
 
 
-def fill(rows: Rows, scale: Scale, *, minutes: float, workers: int) -> None:
-    """Do the runs that have no row yet, until the time is over; runs that are not finished then are dropped."""
-    todo = [job for job in jobs_of(scale) if not rows.done(job)]
-    if not todo:
-        return
-    until = time.monotonic() + 60 * minutes
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        futures = [pool.submit(run, job, scale) for job in todo]
-        try:
-            for done, future in enumerate(futures):
-                row = future.result(timeout=max(0.0, until - time.monotonic()))
-                rows.append(row)
-                print(f"{done + 1} of {len(todo)}: {_line(row)}", file=sys.stderr, flush=True)
-        except TooLate:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in list((pool._processes or {}).values()):
-                process.kill()
-
-
 def _line(row: Mapping[str, Any]) -> str:
     return f"{row['method']}, {row['set']}, {row['labels']} labels, seed {row['seed']}: {100 * row['accuracy']:.1f} %"
 
@@ -146,7 +123,8 @@ def measure(
     """Fill the tables as far as time allows, and report all that there is of the core's size of images."""
     until = time.monotonic() + 60 * minutes
     for scale in scales:
-        fill(rows, scale, minutes=(until - time.monotonic()) / 60, workers=workers)
+        left = (until - time.monotonic()) / 60
+        fill(rows, jobs_of(scale), partial(run, scale=scale), _line, minutes=left, workers=workers)
     found = [row for row in rows if row["size"] == core.size]
     return report_of(found, core.sets, real=real, drawn=core is FULL)
 

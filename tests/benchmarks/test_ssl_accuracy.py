@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.few_labels import Rows, Set, choose
 from benchmarks.peers.players import ROOT
-from benchmarks.ssl_accuracy import EVERY, FULL, MORE, Scale, asked, fill, jobs_of, measure, run, settings_of
+from benchmarks.ssl_accuracy import EVERY, FULL, MORE, Scale, asked, jobs_of, measure, run, settings_of
 from benchmarks.ssl_peer import answers_of
 from benchmarks.ssl_picture import draw
 from benchmarks.ssl_report import (
@@ -164,7 +164,6 @@ def test_rows_that_are_there_are_not_run_again_and_the_report_names_their_origin
     for job in jobs_of(scale):
         kept.append(row_of(job))
     before = kept.path.read_bytes()
-    fill(kept, scale, minutes=10, workers=1)
     report = measure([scale], kept, real=True, minutes=10, workers=1, core=scale)
     assert kept.path.read_bytes() == before
     assert report.figures["mean_at_5_pct"] == 80.0

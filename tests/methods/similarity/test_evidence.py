@@ -7,7 +7,6 @@ from seedbed.methods.similarity.evidence import (
     Evidence,
     Outcome,
     differences,
-    epoch_ratio,
     matched_epochs,
     reached_epochs,
 )
@@ -50,7 +49,6 @@ def test_differences_are_of_the_scores_that_both_have():
 
 def test_equal_peaks_are_compared_by_the_epochs_to_them():
     assert matched_epochs([0.7, 0.9005, 0.8], [0.5, 0.6, 0.7, 0.9]) == (2, 4)
-    assert epoch_ratio([0.7, 0.9005, 0.8], [0.5, 0.6, 0.7, 0.9]) == 0.5
 
 
 def test_a_higher_peak_counts_where_it_passes_the_baselines():
@@ -70,7 +68,7 @@ def test_what_comes_after_the_patience_is_not_seen():
 @pytest.mark.parametrize("curve", [[], [0.5, float("nan")]])
 def test_a_curve_without_numbers_is_refused(curve):
     with pytest.raises(InvalidInput, match="at least one epoch"):
-        epoch_ratio(curve, [0.5])
+        matched_epochs(curve, [0.5])
 
 
 def test_epochs_count_until_the_baselines_peak_is_not_surely_out_of_reach():

@@ -130,14 +130,6 @@ def reached_epochs(source: Sequence[float], baseline: Sequence[float], *, judges
     return first, second
 
 
-def epoch_ratio(
-    source: Sequence[float], baseline: Sequence[float], *, patience: int = PATIENCE, within: float = WITHIN
-) -> float:
-    """Equation 3: the source's epochs over the baseline's at the same accuracy."""
-    mine, other = matched_epochs(source, baseline, patience=patience, within=within)
-    return mine / other
-
-
 def _until(curve: Sequence[float], patience: int) -> Sequence[float]:
     """The part of a curve up to where it would have been stopped."""
     if not len(curve) or not all(math.isfinite(value) for value in curve):
