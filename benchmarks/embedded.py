@@ -45,7 +45,7 @@ def rows_for(data: Embedded, seed: int) -> NDArray[np.int64]:
     return np.sort(mixed[: round(_SHARE * len(mixed))])
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def _kept(name: str, most: int) -> dict[str, NDArray[Any]]:
     folder = Path(os.environ.get("SEEDBED_BENCH_CACHE") or Path(tempfile.gettempdir()) / "seedbed-bench")
     path = folder / f"{name}-{CARD}-{SIZE}-{most}.npz"

@@ -64,9 +64,9 @@ TRAINED = Scale(trainer=TRAINER, sets=SETS[:7], methods=(DEFAULT, RANDOM))
 
 
 def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
-    """The runs of a table, what matters most first: with the head all budgets at once, with the trainer one a run."""
-    for method in scale.methods:
-        for seed in scale.seeds:
+    """The runs of a table, a seed after another: with the head all budgets at once, with the trainer one a run."""
+    for seed in scale.seeds:
+        for method in scale.methods:
             for name in scale.sets:
                 job = {"trainer": scale.trainer, "method": method, "set": name, "seed": seed, "images": scale.images}
                 if scale.trainer == HEAD:
@@ -126,7 +126,7 @@ def _with_trainer(data: Embedded, labelled: NDArray[np.int64], rows: NDArray[np.
     return float((said == pictures.labels_test).mean())
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=len(SETS))
 def _pictures(name: str, size: int) -> Set:
     return load_set(name, size)
 

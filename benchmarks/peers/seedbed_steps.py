@@ -50,6 +50,7 @@ def settings_of(job: dict[str, Any]) -> TrainSettings:
         learning_rate=1e-4,
         held_out=0.0,
         patience=0,
+        compile=job["compile"],
         report_every=job["report_every"],
         evaluate_every=never,
         checkpoint_every=never,
