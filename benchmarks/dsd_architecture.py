@@ -88,12 +88,17 @@ def _distance(row: Mapping[str, Any], scale: Scale) -> float:
 
 
 def comparable(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Rows from ImageNet's weights on sets that several networks were trained on: rows may still be coming in."""
+    """Rows from ImageNet's weights of the sets and folds that all networks of the set were trained on, if several.
+
+    Rows may still be coming in, and networks are compared on the same images only.
+    """
     from_imagenet = [row for row in rows if row["start"] == IMAGENET and "said" in row]
-    networks = defaultdict(set)
+    of_set, of_fold = defaultdict(set), defaultdict(set)
     for row in from_imagenet:
-        networks[row["target"]].add(row["architecture"])
-    return [row for row in from_imagenet if len(networks[row["target"]]) > 1]
+        of_set[row["target"]].add(row["architecture"])
+        of_fold[row["target"], row["fold"]].add(row["architecture"])
+    whole = {key for key, networks in of_fold.items() if networks == of_set[key[0]] and len(networks) > 1}
+    return [row for row in from_imagenet if (row["target"], row["fold"]) in whole]
 
 
 def agreement(found: Sequence[Judged]) -> float:
