@@ -2,7 +2,8 @@
 
 Both train the same network on the same images with the same batches, by turns (benchmarks/peers/turns.py), and the best
 turn of each counts. semilearn runs as it comes, with its own augmentation, loaders, loop and hooks; on a GPU it also
-runs with its option for half precision, and the faster of the two is what we are compared with. Needs `make peers`.
+runs with its option for half precision, and the faster of the two is what we are compared with. We run as we come and
+compiled, as long runs are, and the faster of the two is compared. Needs `make peers`.
 
 On a machine with a GPU the figures are those of the GPU; else those of the CPU.
 """
@@ -21,7 +22,7 @@ import torch
 
 from benchmarks import harness
 from benchmarks.backbone_time import seconds_in_backbone
-from benchmarks.peers.players import ROOT, Lap, Player, better, compare, loaders, semilearn_command
+from benchmarks.peers.players import ROOT, Lap, Player, compare, loaders, semilearn_command
 from seedbed.assets.zoo.builder import Weights, build_backbone
 
 TITLE = "training steps per second beside semilearn"
@@ -74,7 +75,7 @@ GPU = Case(
     448,
     warm=20,
     turn=20,
-    turns=3,
+    turns=2,
     lead=40,
     net="vit_small_patch16_224",
     net_options=(("img_size", 96),),
@@ -88,7 +89,7 @@ LITE0 = Case(
     256,
     warm=20,
     turn=100,
-    turns=5,
+    turns=3,
     weights="pretrained",
     report_every=10,
     images=4096,
@@ -168,13 +169,13 @@ def on_cpu(quick: bool) -> harness.Report:
 
 def on_gpu(quick: bool) -> harness.Report:
     """The trainer beside semilearn on this machine's GPU, and what its steps spend outside the network."""
-    vit, lite0 = (replace(GPU, turns=2), replace(LITE0, turns=2)) if quick else (GPU, LITE0)
+    vit, lite0 = (replace(GPU, turns=1), replace(LITE0, turns=2)) if quick else (GPU, LITE0)
     rows, ratios, memory = _vit_beside_semilearn(vit)
     plain, compiled = _lite0_as_it_is_and_compiled(lite0)
     rows.append(row_of(lite0, "freematch", "seedbed", plain, _EAGER_LITE0))
     rows.append(row_of(lite0, "freematch", "seedbed, compiled", compiled, _EAGER_LITE0))
-    fastest = max(row["steps/s"] for row in rows if row["network"] == vit.name)
-    rates = {vit: fastest, lite0: plain.steps_per_s}  # the network by itself is not compiled either
+    as_it_is = max(row["steps/s"] for row in rows if (row["network"], row["program"]) == (vit.name, "seedbed"))
+    rates = {vit: as_it_is, lite0: plain.steps_per_s}  # the network by itself is not compiled either
     shares = [100 * (1 - rate * _seconds_in_backbone(case)) for case, rate in rates.items()]
     figures = {
         "gpu_steps_vs_semilearn": min(ratios),
@@ -190,22 +191,26 @@ def on_gpu(quick: bool) -> harness.Report:
 
 
 def _vit_beside_semilearn(case: Case) -> tuple[list[dict[str, Any]], list[float], float]:
-    """Rows, how many times as fast, and the peak of our memory in GB."""
+    """Rows, how many times as fast, and the peak of our memory in GB.
+
+    We are compiled beside the faster of the two: a run of this network that is worth the name has thousands of steps.
+    """
     rows: list[dict[str, Any]] = []
     ratios, memory = [], []
+    pairs = (("semilearn", False, "seedbed"), ("semilearn, half precision", True, "seedbed, compiled"))
     with images_of(case) as images, closing(semilearn()) as peer, closing(ours()) as own:
         for algorithm in _ALGORITHMS:
-            best: dict[str, Lap] = {}
-            for program, half in (("semilearn", False), ("semilearn, half precision", True)):
-                job = job_of(case, algorithm, images, workers=loaders(case.unlabelled, case.size), amp=half)
-                for name, lap in compare({program: (peer, job), "seedbed": (own, job)}, **case.pace).items():
-                    best[name] = better(best.get(name), lap)
-            us = best.pop("seedbed")
-            rows += [row_of(case, algorithm, name, lap) for name, lap in best.items()]
-            against = max(lap.steps_per_s for lap in best.values())
-            rows.append(row_of(case, algorithm, "seedbed", us, against))
-            ratios.append(us.steps_per_s / against)
-            memory.append(us.gpu_gb)
+            theirs, mine = {}, {}
+            for program, half, us in pairs:
+                compiled = replace(case, compile="always" if half else "auto")
+                job = job_of(compiled, algorithm, images, workers=loaders(case.unlabelled, case.size), amp=half)
+                laps = compare({program: (peer, job), us: (own, job)}, **case.pace)
+                theirs[program], mine[us] = laps[program], laps[us]
+            against = max(lap.steps_per_s for lap in theirs.values())
+            rows += [row_of(case, algorithm, name, lap) for name, lap in theirs.items()]
+            rows += [row_of(case, algorithm, name, lap, against) for name, lap in mine.items()]
+            ratios.append(max(lap.steps_per_s for lap in mine.values()) / against)
+            memory += [lap.gpu_gb for lap in mine.values()]
     return rows, ratios, max(memory)
 
 
