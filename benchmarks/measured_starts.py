@@ -8,7 +8,7 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -61,6 +61,7 @@ class Pair:
     gain_points: float
     scores: Mapping[str, float]  # less those of ImageNet's weights
     images: int
+    source_images: int = 0  # 0: not known
 
     @property
     def ratio(self) -> float:
@@ -71,12 +72,14 @@ class Pair:
 def pairs_of(rows: Sequence[Mapping[str, Any]], matching: Matching = "one standard error") -> list[Pair]:
     """Every start but ImageNet's and its epochs against ImageNet's, on the folds that have both."""
     runs = {(row["architecture"], row["target"], row["start"], row["fold"]): row for row in rows}
+    sizes = {row["target"]: int(row["images"]) for row in rows}
     grouped: dict[tuple[str, str, str], list[tuple[Mapping[str, Any], Mapping[str, Any]]]] = defaultdict(list)
     for (architecture, target, start, fold), row in sorted(runs.items()):
         baseline = runs.get((architecture, target, IMAGENET, fold))
         if start != IMAGENET and baseline:
             grouped[architecture, start, target].append((row, baseline))
-    return [_pair(*names, both, matching) for names, both in grouped.items()]
+    pairs = [_pair(*names, both, matching) for names, both in grouped.items()]
+    return [replace(pair, images=sizes[pair.target], source_images=sizes.get(pair.source, 0)) for pair in pairs]
 
 
 def _pair(
@@ -111,21 +114,21 @@ def _matched(row: Mapping[str, Any], baseline: Mapping[str, Any], matching: Matc
 
 def repeatability(pairs: Sequence[Pair]) -> float:
     """The correlation of log ratios between folds: what nothing that foretells one of them can surpass by much."""
-    logs = np.array([np.log(np.array(pair.epochs) / np.array(pair.baseline_epochs)) for pair in _whole(pairs)])
+    logs = np.array([np.log(np.array(pair.epochs) / np.array(pair.baseline_epochs)) for pair in whole(pairs)])
     if len(logs) < 2 or logs.shape[1] < 2 or (logs.std(axis=0) < 1e-9).any():
         return 0.0
     between = np.corrcoef(logs.T)
     return float(between[np.triu_indices(len(between), 1)].mean())
 
 
-def _whole(pairs: Sequence[Pair]) -> list[Pair]:
+def whole(pairs: Sequence[Pair]) -> list[Pair]:
+    """Those that were measured on all folds: the others are mostly chance."""
     most = max((len(pair.epochs) for pair in pairs), default=0)
     return [pair for pair in pairs if len(pair.epochs) == most]
 
 
 def outcomes_of(pairs: Sequence[Pair], ratios: Mapping[tuple[str, str], float]) -> list[Outcome]:
     """What a predictor learns from: pairs with their evidence; `ratios` are by (target, source)."""
-    sizes = {pair.target: pair.images for pair in pairs}
     return [
         Outcome(
             Evidence(
@@ -133,7 +136,7 @@ def outcomes_of(pairs: Sequence[Pair], ratios: Mapping[tuple[str, str], float]) 
                 source=pair.source,
                 ratio=ratios[pair.target, pair.source],
                 scores=pair.scores,
-                source_images=sizes.get(pair.source, 0),
+                source_images=pair.source_images,
                 target_images=pair.images,
             ),
             epoch_ratio=pair.ratio,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from benchmarks.dsd_architecture import Judged, agreement, best_found, comparable, single_runs
 from benchmarks.dsd_correlation import MAIN, Found, figures, foretold, lines, nearest, pearson, played
-from benchmarks.measured_starts import Pair, outcomes_of
+from benchmarks.measured_starts import Pair
 from benchmarks.mtaas import BEST, NEAREST, POLICIES, SURE, TYPES, complete, queue_of, replay, speedups, times_of
 from benchmarks.transfers import IMAGENET, LITE0, SCRATCH
 
@@ -89,12 +89,11 @@ def test_distances_that_rule_epochs_correlate_and_their_advice_costs_nothing(fou
 
 def test_the_predictor_is_not_told_of_the_target_that_it_is_asked_about(found):
     pairs = [one for one in found.pairs("0.1 %") if one.source != SCRATCH]
-    near = found.foretellers()["DSD"]
-    honest = foretold(outcomes_of(pairs, near))
+    honest = foretold(found, pairs)
     told = [one for one in pairs if "a" in (one.source, one.target)]
     lied = [Pair(LITE0, one.source, one.target, (1,), (1,), 0.0, {}, 100) if one in told else one for one in pairs]
     starts = [one for one in pairs if one.target == "a"]
-    assert foretold(outcomes_of(lied, near))(LITE0, "a", starts) == honest(LITE0, "a", starts)
+    assert foretold(found, lied)(LITE0, "a", starts) == honest(LITE0, "a", starts)
 
 
 @pytest.mark.parametrize("kind", TYPES)
