@@ -41,6 +41,7 @@ SMALL = Scale(
     images=120,
 )
 _QUICK_SETS = 3
+_ACROSS = 4  # panels of the picture
 EPOCHS = (1, 2, 5)  # of the runs that stand for three networks
 
 
@@ -148,14 +149,25 @@ def lines(found: Sequence[Judged]) -> list[dict[str, Any]]:
 
 
 def drawing(found: Sequence[Judged]) -> Figure:
-    """Figure 6: distance against accuracy, a line per set."""
-    figure = Figure(figsize=(5, 3.4), layout="constrained")
-    axes = figure.subplots()
-    for target in sorted({one.target for one in found}):
-        mine = sorted((one for one in found if one.target == target), key=lambda one: one.accuracy)
-        axes.plot([100 * one.accuracy for one in mine], [one.distance for one in mine], marker="o", label=target)
-    axes.set(xlabel="accuracy, %", ylabel="distance of the predicted test set")
-    axes.legend(fontsize=7)
+    """Figure 6: distance against accuracy, a panel per set and a point per network; better is right and below."""
+    targets = sorted({one.target for one in found})
+    networks = sorted({one.network for one in found})
+    rows = -(-len(targets) // _ACROSS)
+    figure = Figure(figsize=(2.6 * _ACROSS, 2.2 * rows), layout="constrained")
+    panels = figure.subplots(rows, _ACROSS, squeeze=False).flatten()
+    for axes, target in zip(panels, targets, strict=False):
+        for number, network in enumerate(networks):
+            mine = [one for one in found if (one.target, one.network) == (target, network)]
+            axes.scatter(
+                [100 * one.accuracy for one in mine], [one.distance for one in mine], color=f"C{number}", label=network
+            )
+        axes.set_title(target, fontsize=9)
+        axes.margins(0.2)
+    for axes in panels[len(targets) :]:
+        axes.set_visible(False)
+    figure.supxlabel("accuracy, %")
+    figure.supylabel("distance of the predicted test set")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(networks))
     return figure
 
 

@@ -206,9 +206,12 @@ def figures(records: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {**found, "worst_queue_over_imagenet_times": worst}
 
 
+_COLOURS = ("#b5523b", "#2f6b3a", "#3b6fb5", "#888888")  # of the policies' boxes
+
+
 def boxes(records: Sequence[Mapping[str, Any]]) -> Figure:
     """Figure 5: speedup over ImageNet's weights by K, a panel per kind of queue, boxes per policy."""
-    figure = Figure(figsize=(10, 3), layout="constrained")
+    figure = Figure(figsize=(10, 3.3), layout="constrained")
     slots = sorted({record["slots"] for record in records})
     for axes, kind in zip(figure.subplots(1, len(TYPES), sharey=True), TYPES, strict=True):
         for place, policy in enumerate(POLICIES):
@@ -216,19 +219,20 @@ def boxes(records: Sequence[Mapping[str, Any]]) -> Figure:
                 [r["imagenet"] for r in records if (r["kind"], r["policy"], r["slots"]) == (kind, policy, each)]
                 for each in slots
             ]
-            colour = ("#b5523b", "#2f6b3a", "#3b6fb5", "#888888")[place]
-            axes.boxplot(
+            drawn = axes.boxplot(
                 values,
                 positions=[each + 0.18 * (place - 1.5) for each in slots],
                 widths=0.15,
                 patch_artist=True,
-                boxprops={"facecolor": colour},
+                boxprops={"facecolor": _COLOURS[place]},
                 medianprops={"color": "black"},
                 manage_ticks=False,
             )
+            drawn["boxes"][0].set_label(policy)
         axes.set(title=kind, xlabel="K", xticks=slots)
         axes.axhline(1, color="black", linewidth=0.5)
-    figure.suptitle(f"times faster than ImageNet's weights; from left to right: {', '.join(POLICIES)}", fontsize=9)
+    figure.supylabel("times as fast as from ImageNet's weights", fontsize=9)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=len(POLICIES), fontsize=9)
     return figure
 
 
