@@ -13,7 +13,7 @@ from seedbed.flows.kinds import KINDS
 from seedbed.flows.kinds.data import by_id
 from seedbed.flows.kinds.facts import Facts
 from seedbed.flows.kinds.labels import Labels, read_labels
-from seedbed.flows.kinds.models import Predictions, Report
+from seedbed.flows.kinds.models import ANSWERED_FILE, ANSWERS, ANSWERS_FILE, Predictions, Report
 from seedbed.flows.kinds.zoo import Outcome, Ranking, Similarity
 from seedbed.flows.platform import Platform
 
@@ -90,6 +90,13 @@ def test_predictions_have_confidences_and_a_list_of_files_per_class(tmp_path: Pa
     assert (tmp_path / "lists" / "leaf_rust.txt").read_text().splitlines() == ["x.jpg", "w.jpg"]
     assert (tmp_path / "lists" / "healthy.txt").read_text().splitlines() == ["y/z.jpg"]
     assert made.values["counts"] == (2, 1)
+
+
+def test_predictions_of_known_images_can_be_read_as_an_array(tmp_path: Path) -> None:
+    probabilities = np.array([[0.9, 0.1], [0.2, 0.8]], np.float32)
+    Predictions.write(tmp_path, ["x.jpg", "y.jpg"], probabilities, ["rust", "healthy"], ids=["one", "two"])
+    assert np.array_equal(np.load(tmp_path / ANSWERS / ANSWERS_FILE, mmap_mode="r"), probabilities)
+    assert (tmp_path / ANSWERS / ANSWERED_FILE).read_text().splitlines() == ["one", "two"]
 
 
 def test_classes_whose_names_look_alike_as_files_keep_lists_of_their_own(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from seedbed.base.errors import Damaged, Failed, InvalidInput, NotFound
 from seedbed.base.run import MemoryRun
 from seedbed.flows.kinds.data import DataSet, Decoded
 from seedbed.flows.kinds.labels import Labels, read_labels
-from seedbed.flows.kinds.models import Download, Model, Predictions, Report
+from seedbed.flows.kinds.models import ANSWERED_FILE, ANSWERS, ANSWERS_FILE, Download, Model, Predictions, Report
 from seedbed.flows.steps import STEPS
 
 QUICK = {"size": 32, "steps": 4, "labelled_batch": 4, "unlabelled_batch": 8, "evaluate_every": 2, "device": "cpu"}
@@ -151,6 +151,9 @@ def test_every_image_gets_a_class_a_confidence_and_an_expected_value(
     assert (
         len(rows) == 60 == sum(len(path.read_text().splitlines()) for path in (predictions.folder / "lists").iterdir())
     )
+    answers = np.load(predictions.file(ANSWERS, ANSWERS_FILE), allow_pickle=False)
+    assert answers.max(axis=1) == pytest.approx([float(row["confidence"]) for row in rows], abs=1e-5)
+    assert predictions.file(ANSWERS, ANSWERED_FILE).read_text().split() == list(ingested[1].images)
     for row in rows:
         second = float(row[f"p({trained['model'].classes[1]})"])
         assert float(row["value"]) == pytest.approx(40 * second, abs=1e-3)

@@ -7,6 +7,7 @@ from seedbed.assets.projects.labels import LabelEvent
 from seedbed.assets.projects.projects import Projects
 from seedbed.assets.projects.settings import ProjectSettings
 from seedbed.assets.store.events import Events
+from seedbed.base.clock import ManualClock
 from seedbed.base.errors import InvalidInput, NotFound
 
 
@@ -123,6 +124,22 @@ def test_a_late_label_in_a_renamed_class_counts_and_in_a_removed_one_is_refused(
     projects.remove_class("wheat", "brown rust", with_labels=True)
     with pytest.raises(InvalidInput, match="names no class of this project"):
         projects.add_labels("wheat", [LabelEvent("2", "b", "rust", "ada")])
+
+
+def test_a_name_of_earlier_is_what_its_class_has_become_since_then(projects: Projects, clock: ManualClock) -> None:
+    projects.create("wheat", "ada", ["rust", "mould", "well"])
+    start = clock.now()
+    clock.advance(1)
+    projects.rename_class("wheat", "rust", "brown rust")
+    between = clock.now()
+    clock.advance(1)
+    projects.add_class("wheat", "rust")
+    projects.merge_class("wheat", "mould", "rust")
+    projects.remove_class("wheat", "well")
+    asked = ["rust", "mould", "well", "never"]
+    assert projects.names_now("wheat", asked, start) == ["brown rust", "rust", "", "never"]
+    assert projects.names_now("wheat", asked, between) == ["rust", "rust", "", "never"]
+    assert projects.names_now("wheat", asked, clock.now()) == asked
 
 
 def test_settings_keep_only_what_differs_and_say_all_that_is_wrong(projects: Projects) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, literal_column, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, literal_column, select
 from sqlalchemy.exc import IntegrityError
 
 from seedbed.assets.db import tables
@@ -202,6 +202,12 @@ def changes(connection: Connection, project: str, after: int, limit: int) -> Cha
     return Changes(found, found[-1].number if more else max(last, after), of_classes, more)
 
 
+def names_now(connection: Connection, project: str, names: Sequence[str], since: Instant) -> list[str]:
+    """What classes are called today that had these names at that time; empty: the class is gone."""
+    meanings = _meanings(connection, project, _events.c.at > since)
+    return [meanings.of(name, 0) for name in names]
+
+
 def last_number(connection: Connection, project: str) -> int:
     """The number of the project's newest event; 0: there is none."""
     return connection.scalar(select(func.max(_events.c.number)).where(_events.c.project == project)) or 0
@@ -223,9 +229,9 @@ def _read(connection: Connection, project: str, query: Select[Any]) -> list[Labe
     ]
 
 
-def _meanings(connection: Connection, project: str) -> Meanings:
+def _meanings(connection: Connection, project: str, *where: ColumnElement[bool]) -> Meanings:
     query = select(_events.c.number, _events.c.image, _events.c.label).where(
-        _events.c.project == project, _says_of_a_class
+        _events.c.project == project, _says_of_a_class, *where
     )
     rows = connection.execute(query.order_by(_events.c.number))
     return Meanings([Change(number, old, new) for number, old, new in rows])

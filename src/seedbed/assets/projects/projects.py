@@ -135,6 +135,11 @@ class Projects:
         with self._database.read() as connection:
             return kept_classes.read_classes(connection, _find(connection, reference).id)
 
+    def names_now(self, reference: str, names: Sequence[str], since: Instant) -> Sequence[str]:
+        """What classes are called today that had these names at that time; empty: the class is gone."""
+        with self._database.read() as connection:
+            return label_events.names_now(connection, _find(connection, reference).id, names, since)
+
     def add_class(self, reference: str, new: str | NewClass) -> Class:
         """Add a class at the end."""
         return self.add_classes(reference, [new])[0]

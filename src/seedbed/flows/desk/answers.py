@@ -37,7 +37,7 @@ def _next(asked: Asked) -> Mapping[str, Any]:
         labels=asked.labels[few],
         classes=asked.classes,
         groups=None if asked.groups is None else np.asarray(asked.groups[few]),
-        probabilities=asked.suggester.probabilities(rows) if asked.can_suggest else None,
+        probabilities=asked.likely(few, rows) if asked.can_suggest else None,
         allowed=allowed[few],
         seed=int(question["seed"]),
     )
@@ -60,14 +60,14 @@ def _few(labels: NDArray[np.int32], allowed: NDArray[np.bool_], *, seed: int) ->
 def _suggest(asked: Asked) -> Mapping[str, Any]:
     """The likeliest class of some rows, and how likely it is."""
     wanted = unpacked(asked.question["rows"])
-    likely = asked.suggester.probabilities(asked.rows[wanted])
+    likely = asked.likely(wanted)
     best = likely.argmax(axis=1)
     return {"classes": best.tolist(), "confidences": np.round(likely.max(axis=1), 4).tolist()}
 
 
 def _ranked(asked: Asked) -> Mapping[str, Any]:
     """All rows: the least certain first, or those that are likeliest of one class."""
-    likely = asked.suggester.probabilities(asked.rows)
+    likely = asked.likely()
     place = asked.question.get("class")
     worth = likely.max(axis=1) if place is None else -likely[:, int(place)]
     return {"rows": packed(np.argsort(worth, kind="stable"))}

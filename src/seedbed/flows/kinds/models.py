@@ -15,6 +15,8 @@ from seedbed.flows.kinds.kind import Kind, put
 from seedbed.flows.kinds.zoo import kept_in
 
 ONNX_FILE, FACTS_FILE = "model.onnx", "model.json"
+ANSWERS = "answers"  # the array of what a model says in numbers
+ANSWERS_FILE, ANSWERED_FILE = "answers.npy", "ids.txt"
 _LONGEST = 120  # bytes of a file's name
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}  # of Windows
 
@@ -94,7 +96,7 @@ class Download(Kind):
 
 
 class Predictions(Kind):
-    """What a model says of every image: a CSV with confidences, and a list of files per class."""
+    """What a model says of every image: a CSV with confidences, a list of files per class, and perhaps an array."""
 
     kind = "predictions"
     about = "what a model says of every image"
@@ -107,8 +109,16 @@ class Predictions(Kind):
         probabilities: NDArray[np.float32],
         classes: Sequence[str],
         values: Sequence[float] = (),
+        *,
+        ids: Sequence[str] = (),
     ) -> Self:
-        """Into a fresh folder; with `values` of ordered classes, also the value that is to be expected."""
+        """Into a fresh folder; with `values` of ordered classes, also the value that is to be expected.
+
+        With the `ids` of the images also as an array, which a desk reads as it needs it.
+        """
+        if ids:
+            put(folder / ANSWERS / ANSWERED_FILE, "".join(f"{image}\n" for image in ids))
+            np.save(folder / ANSWERS / ANSWERS_FILE, probabilities.astype(np.float32), allow_pickle=False)
         called = probabilities.argmax(axis=1)
         expected = [(f"{value:.6g}",) for value in probabilities @ np.asarray(values)] if values else [()] * len(called)
         rows = [

@@ -24,9 +24,10 @@ class LabelAllParams(Params):
     device_matters=True,
 )
 def label_all(model: Model, decoded: Decoded, params: LabelAllParams, run: RunContext) -> Predictions:
-    """Labels every image of a data set: a CSV with confidences, and a list of files per class."""
+    """Labels every image of a data set: a CSV with confidences, a list of files per class, and an array."""
     learnt = METHODS.get("model").load(model.place)
     probabilities = METHODS.get("predict")(
         learnt, decoded.pixels, batch=params.batch, on_progress=stoppable(run, "labelling all images")
     )
-    return Predictions.write(run.folder / "predictions", decoded.files, probabilities, model.classes, learnt.values)
+    place, files, ids = run.folder / "predictions", decoded.files, decoded.images
+    return Predictions.write(place, files, probabilities, model.classes, learnt.values, ids=ids)

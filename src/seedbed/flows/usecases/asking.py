@@ -32,6 +32,7 @@ def question(ask: str, alike: Alike, standing: Standing, **more: Any) -> dict[st
     return {
         "ask": ask,
         "embeddings": str(alike.embeddings or ""),
+        "images": str(alike.images or ""),
         "groups": str(alike.groups or ""),
         "labels": packed(standing.labels),
         "classes": len(standing.classes),

@@ -18,7 +18,7 @@ from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.ids import new_id
 from seedbed.base.names import in_a_name
 from seedbed.flows.gallery import Galleries
-from seedbed.flows.kinds.embeddings import GROUPS_FILE, ROWS_FILE, TUNED_FILE, TYPICALITY_FILE
+from seedbed.flows.kinds.embeddings import GROUPS_FILE, IDS_FILE, ROWS_FILE, TUNED_FILE, TYPICALITY_FILE
 from seedbed.flows.steps.embed import SIZE
 from seedbed.flows.training import UNSET, with_a_gpu
 from seedbed.flows.usecases.followers import Acting, ProjectNews
@@ -45,6 +45,7 @@ class Alike:
     done: float = 0.0
     sentence: str = ""
     embeddings: Path | None = None
+    images: Path | None = None  # the ids of their rows
     card: str = ""
     size: int = 0
     weights: Path | None = None  # where they are not the card's own
@@ -120,9 +121,9 @@ class Groupings:
         found = Alike("none")
         if embeddings is not None:
             facts = {name: embeddings.arrays[name].items[0] for name in ("card", "size")}
-            path = self._file(embeddings, "embeddings", ROWS_FILE)
+            path, images = self._file(embeddings, "embeddings", ROWS_FILE), self._file(embeddings, "images", IDS_FILE)
             card, size, weights = str(facts["card"]), int(str(facts["size"])), self._weights(embeddings)
-            found = replace(found, embeddings=path, card=card, size=size, weights=weights)
+            found = replace(found, embeddings=path, images=images, card=card, size=size, weights=weights)
         if embeddings is not None and groups is not None:
             place, typicality = (self._file(groups, "groups", name) for name in (GROUPS_FILE, TYPICALITY_FILE))
             found = replace(found, groups=place, typicality=typicality)

@@ -19,12 +19,12 @@ from seedbed.flows import orders
 from seedbed.flows.gallery import Galleries, Gallery
 from seedbed.flows.golden import Check, mixed_in
 from seedbed.flows.kinds.embeddings import mapped
-from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE, Download
 from seedbed.flows.packing import packed, unpacked
 from seedbed.flows.standing import Standing, Standings
 from seedbed.flows.usecases.asking import Asking, question
 from seedbed.flows.usecases.followers import Acting
 from seedbed.flows.usecases.grouping import Alike, Groupings
+from seedbed.flows.usecases.learnt import Learnt
 from seedbed.flows.usecases.presence import Person, Presence
 from seedbed.flows.usecases.projects import Projects
 from seedbed.flows.usecases.trainings import Trainings
@@ -67,7 +67,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What the labels so far say of an image."""
+    """What the labels so far, and the newest model, say of an image."""
 
     index: int
     label: str
@@ -76,7 +76,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Suggestions:
-    """What the labels so far say; where nothing can be said yet, `reason` says why."""
+    """What is likely; where nothing can be said yet, `reason` says why."""
 
     suggestions: Sequence[Suggestion]
     labels: int
@@ -152,6 +152,7 @@ class Labelling:
         self._asking = asking
         self._presence = presence
         self._standings = Standings(kept)
+        self._learnt = Learnt(store, kept)
         self._acting = acting
         self._pixel_limit = pixel_limit
 
@@ -235,13 +236,13 @@ class Labelling:
             passed_over = np.flatnonzero(opened.standing.rows < -1)
             chooser = opened.project.settings.chooser
             more = {"passed_over": packed(passed_over), "chooser": chooser, "count": _AHEAD, "seed": seed}
-            asked = question("next", opened.alike, opened.standing, **more)
+            asked = self._likely("next", opened, **more)
         else:
-            asked = question("ranked", opened.alike, opened.standing, **{"class": place})
+            asked = self._likely("ranked", opened, **{"class": place})
         answer = self._asking.soon(opened.project, asked, within=_SOON)
         return None if answer is None else unpacked(answer["rows"])
 
-    # --- what the labels so far say ---------------------------------------------------------------------------------
+    # --- what is likely ---------------------------------------------------------------------------------------------
 
     def suggestions(self, ref: str, indexes: Sequence[int], *, by: Identity) -> Suggestions:
         """The likeliest class of some images."""
@@ -250,7 +251,7 @@ class Labelling:
         labels = sum(opened.standing.counts)
         if reason := _why_not(opened):
             return Suggestions((), labels, reason)
-        asked = question("suggest", opened.alike, opened.standing, rows=packed(np.array(indexes, dtype=np.int64)))
+        asked = self._likely("suggest", opened, rows=packed(np.array(indexes, dtype=np.int64)))
         answer = self._asking.quick(opened.project, asked)
         found = zip(indexes, answer["classes"], answer["confidences"], strict=True)
         return Suggestions([Suggestion(index, opened.names[place], sure) for index, place, sure in found], labels)
@@ -317,7 +318,7 @@ class Labelling:
                 f"{len(files)} files were given; from 1 to {MOST_DROPPED} can be looked at at once.",
                 hint="Give fewer at a time, or have a whole folder labelled as a job: seedbed predict MODEL FOLDER.",
             )
-        model = self._newest_model(opened.project)
+        model = self._learnt.newest(opened.project)
         if model is None and (reason := _why_not(opened)):
             raise Conflict(f"Nothing can be said of other images yet. {reason}")
         asked = question(
@@ -350,6 +351,11 @@ class Labelling:
             standing = standing.told({row: check.said for row, check in checks.items()})
         return _Open(project, gallery, standing, self._groupings.of(project), checks)
 
+    def _likely(self, ask: str, opened: _Open, **more: Any) -> dict[str, Any]:
+        """A question of what is likely: a trained model has a say in it."""
+        answers = self._learnt.answers(opened.project, opened.standing)
+        return question(ask, opened.alike, opened.standing, answers=answers, **more)
+
     def _gallery(self, project: Project) -> Gallery | None:
         try:
             return self._galleries.of(self._store.get(project.data)) if project.data else None
@@ -361,13 +367,6 @@ class Labelling:
         if place is None:
             raise NotFound(f"There is no class '{klass}' in this project.", hint=near_matches(klass, opened.names))
         return place
-
-    def _newest_model(self, project: Project) -> dict[str, str] | None:
-        found = self._store.find(kind=Download.kind, project=project.id, limit=1)
-        if not found:
-            return None
-        files = {link.name: str(self._store.path_of(link.digest)) for link in found[0].arrays["files"].files}
-        return {"onnx": files[ONNX_FILE], "facts": files[FACTS_FILE]}
 
 
 def _by_groups(opened: _Open) -> Order:
