@@ -1,7 +1,7 @@
 """A queue goes through the real service, and says what it started from."""
 
 import pytest
-from benchmarks.mtaas_live import Scale, replay
+from benchmarks.mtaas_live import AS_GOOD, Scale, replay
 
 
 @pytest.mark.slow
@@ -15,4 +15,5 @@ def test_a_queue_is_replayed_end_to_end_and_every_job_says_what_it_started_from(
         ("auto", "new-2"),
     ]
     assert all(line["started from"] and line["why"] for line in lines)
+    assert all(0 < line[AS_GOOD] <= line["seconds"] for line in lines)
     assert figures["imagenet_seconds"] > 0 and figures["chosen_seconds"] > 0
