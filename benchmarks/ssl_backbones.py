@@ -1,18 +1,17 @@
 """What the network matters: the four of HARVEST's figure 8 and EfficientNet-Lite0, FreeMatch, 80 labels a class.
 
-    python -m benchmarks.ssl_backbones [--quick] [--json FILE] [--minutes M] [--only-table]
+    python -m benchmarks.ssl_backbones [--quick] [--json FILE] [--minutes M] [--workers N] [--only-table]
 
 HARVEST starts all its networks from ImageNet weights. Here only EfficientNet-Lite has any, so the others start from
 scratch, and every row says what it started from. Rows are kept as runs finish; a later call does what is missing.
 """
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +20,7 @@ import torch
 
 from benchmarks import harness
 from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, load_set, machines_of, rows_of
+from benchmarks.filling import fill
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.run import MemoryRun
 from seedbed.methods.learn.predict import predict
@@ -82,13 +82,13 @@ QUICK = Scale(
 FULL = Scale()
 
 
-def jobs_of(scale: Scale) -> Iterator[tuple[Network, dict[str, Any]]]:
-    """The runs of the table, one seed after another, and what tells them apart."""
+def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
+    """The runs of the table, one seed after another."""
     for seed in scale.seeds:
         for network in scale.networks:
             for name in scale.sets:
                 asked = {"network": network.name, "weights": network.weights, "size": network.size}
-                yield network, {**asked, "set": name, "labels": scale.labels, "steps": scale.steps, "seed": seed}
+                yield {**asked, "set": name, "labels": scale.labels, "steps": scale.steps, "seed": seed}
 
 
 class Run(MemoryRun):
@@ -98,8 +98,9 @@ class Run(MemoryRun):
         pass
 
 
-def run(network: Network, job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
+def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     """One run: the error on the test images, what the network started from, and what it took."""
+    network = next(one for one in scale.networks if (one.name, one.weights) == (job["network"], job["weights"]))
     data = _loaded(job["set"], network.size)
     labels, marked = choose(data.labels_train, job["labels"], job["seed"])
     began = time.monotonic()
@@ -147,15 +148,9 @@ def _loaded(name: str, size: int) -> Set:
     return load_set(name, size)
 
 
-def fill(rows: Rows, scale: Scale, *, minutes: float) -> None:
-    """Do the runs that have no row yet; none is begun once the time is over."""
-    until = time.monotonic() + 60 * minutes
-    for network, job in jobs_of(scale):
-        if time.monotonic() < until and not rows.done(job):
-            row = run(network, job, scale)
-            rows.append(row)
-            said = f"{row['network']}, {row['started_from']}, {row['set']}, seed {row['seed']}"
-            print(f"{said}: error {100 * row['error']:.1f} %, {row['seconds']:.0f} s", file=sys.stderr, flush=True)
+def _told(row: Mapping[str, Any]) -> str:
+    said = f"{row['network']}, {row['started_from']}, {row['set']}, seed {row['seed']}"
+    return f"{said}: error {100 * row['error']:.1f} %, {row['seconds']:.0f} s"
 
 
 def pretraining(started_from: str) -> str:
@@ -209,9 +204,9 @@ def figures(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, float]
     return found | ({"best_from_scratch_error_pct": min(scratch)} if scratch else {})
 
 
-def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float) -> harness.Report:
+def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float, workers: int = 1) -> harness.Report:
     """Fill the table as far as time allows, and report what there is."""
-    fill(rows, scale, minutes=minutes)
+    fill(rows, jobs_of(scale), partial(run, scale=scale), _told, minutes=minutes, workers=workers)
     found = [row for row in rows if row["set"] in scale.sets and row["steps"] == scale.steps]
     marked = sorted({row["set"] for row in found if row["marked"]})
     small = f" Classes of {', '.join(marked)} gave only half of their images." if marked else ""
@@ -233,15 +228,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--minutes", type=float, default=24 * 60.0)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--only-table", action="store_true")
     options, rest = parser.parse_known_args(arguments)
 
     def measured(quick: bool) -> harness.Report:
         real = bool(available(FULL.sets))
         if real and not quick:
-            return measure(
-                FULL, rows_of("ssl_backbones"), real=True, minutes=0 if options.only_table else options.minutes
-            )
+            minutes = 0.0 if options.only_table else options.minutes
+            return measure(FULL, rows_of("ssl_backbones"), real=True, minutes=minutes, workers=options.workers)
         scale = QUICK if real else replace(QUICK, sets=(SYNTHETIC,))
         with tempfile.TemporaryDirectory() as folder:
             return measure(scale, Rows(Path(folder) / "rows.jsonl"), real=real, minutes=10)
