@@ -1,6 +1,8 @@
 """Settings of a training as people write them. Light: the command line answers --help with it."""
 
 import json
+import math
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -26,6 +28,9 @@ def settings_from(free: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]
             params[name] = value
         else:
             params.setdefault("options", {})[name] = value
+    found = [(name, number) for name, value in params.items() for number in _endless(value)]
+    if problems := [f"{name} is {number}; it must be a finite number." for name, number in found]:
+        raise InvalidInput("The training settings cannot be used.", problems=problems)
     return params
 
 
@@ -50,6 +55,15 @@ def read_others(text: str) -> dict[str, Any]:
     if wrong := [piece for piece in pieces if "=" not in piece[1:]]:
         raise InvalidInput(f"'{wrong[0]}' is not of the form name=value.", hint="Write ema=0.99 threshold=0.8.")
     return {name: _value(value) for name, _, value in (piece.partition("=") for piece in pieces)}
+
+
+def _endless(value: Any) -> Iterator[float]:
+    """What is infinite or no number in a setting; JSON, which settings travel as, has no word for it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _endless(part)
 
 
 def _value(text: str) -> Any:

@@ -42,6 +42,14 @@ def test_a_setting_that_is_given_twice_is_refused() -> None:
         settings_from({"learning_rate": 1}, {"learning_rate": 2})
 
 
+def test_numbers_that_are_not_finite_are_refused_by_name_wherever_they_stand() -> None:
+    free = {"ema": float("nan"), "threshold": float("inf"), "augment.turn": -float("inf"), "clip": 1.0}
+    with pytest.raises(InvalidInput) as refused:
+        settings_from(free, {"learning_rate": float("inf"), "values": read_values("0,nan"), "algorithm": "nan"})
+    given = ["learning_rate is inf", "values is nan", "ema is nan", "options is inf", "augment is -inf"]
+    assert refused.value.problems == tuple(f"{one}; it must be a finite number." for one in given)
+
+
 def test_values_of_ordered_classes_are_a_list_or_named() -> None:
     assert read_values("0, 10,25") == [0, 10, 25]
     assert read_values("none=0,up to a=b=10") == {"none": 0, "up to a=b": 10}
