@@ -137,6 +137,12 @@ def test_too_few_good_parts_and_unknown_options_are_sentences(images, labels, tm
         train_one_class(images, labels, settings(classes=("good", "bad")), MemoryRun(tmp_path))
 
 
+def test_good_parts_that_are_all_copies_of_one_are_refused(images, labels, tmp_path: Path):
+    copies = np.concatenate([np.repeat(images[:1], KNOWN, axis=0), images[KNOWN:]])
+    with pytest.raises(InvalidInput, match=f"The {KNOWN} images of good parts all look the same"):
+        train_one_class(copies, labels, settings(), MemoryRun(tmp_path))
+
+
 def test_it_stops_when_it_is_asked_to(images, labels, tmp_path: Path):
     run = MemoryRun(tmp_path)
     run.ask_to_stop()

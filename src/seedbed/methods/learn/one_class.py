@@ -30,6 +30,7 @@ ANOMALOUS = "anomalous"
 _AT_ONCE = 128  # images
 _FOLDS = 10
 _LEAST = 4  # good images, under which nothing can be said of their spread
+_ROUNDING = 1e-5  # relative difference of features that may be the computer's, not the images'
 _MIDDLE = 0.05  # probability of an anomaly that a good image in the middle of the others gets
 
 Features = list[NDArray[np.float64]]  # per stage, (images, channels)
@@ -76,6 +77,7 @@ def train_one_class(
         head=network.facts(),
     )
     found = _features(model, network, images, good, run)
+    _refuse_copies(found)
     left_out = _left_out(found, run)
     _settle(network, found, left_out, options.false_alarms)
     metrics = {"good_within": float((left_out <= float(network.threshold)).mean()), "good": float(len(good))}
@@ -141,6 +143,15 @@ def _left_out(found: Features, run: RunContext) -> NDArray[np.float64]:
             mean, whitening = _whitening(stage[~out])
             distances[out] += np.linalg.norm((stage[out] - mean) @ whitening, axis=1)
     return distances
+
+
+def _refuse_copies(found: Features) -> None:
+    """Copies of one image have no spread to measure others by."""
+    if all(np.ptp(stage, axis=0).max() <= _ROUNDING * np.abs(stage).max() for stage in found):
+        raise InvalidInput(
+            f"The {len(found[0])} images of good parts all look the same: how far others may differ is not known.",
+            hint="Label good parts that differ as good parts do, and leave out copies of one image.",
+        )
 
 
 def _settle(network: Clouds, found: Features, left_out: NDArray[np.float64], false_alarms: float) -> None:
