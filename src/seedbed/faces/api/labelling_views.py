@@ -111,7 +111,7 @@ class OrderView(View):
 
 
 class SuggestionView(View):
-    """What the labels so far say of an image."""
+    """What the labels so far, and the newest model, say of an image."""
 
     index: int = Field(examples=[7])
     label: str = Field(examples=["rust"])
@@ -119,7 +119,7 @@ class SuggestionView(View):
 
 
 class SuggestionsView(View):
-    """What the labels so far say of some images."""
+    """What the labels so far, and the newest model, say of some images."""
 
     suggestions: list[SuggestionView]
     labels: int = Field(alias="from", description="How many labels that goes by.", examples=[40])

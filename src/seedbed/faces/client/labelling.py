@@ -58,7 +58,7 @@ class Order(TypedDict):
 
 
 class Suggestion(TypedDict):
-    """What the labels so far say of an image."""
+    """What the labels so far, and the newest model, say of an image."""
 
     index: int
     label: str

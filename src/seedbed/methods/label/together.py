@@ -2,6 +2,20 @@
 
 The model has seen far more than the head; the head knows every label, the newest too. So both have a say, wherever
 the model has one.
+
+How many proposals were right in % on images without a label, of 1,200 images each, one training a row (trained: with
+the defaults, barely: 20 steps; 30 % of the labels were put aside, as a project does):
+
+| images, labels, model          | head | model | both | with 20 more labels: head | model | both |
+|--------------------------------|------|-------|------|---------------------------|-------|------|
+| drawn leaves, 48, trained      | 56.3 |  96.3 | 95.5 |                      57.8 |  96.5 | 96.0 |
+| drawn leaves, 48, barely       | 56.3 |  43.1 | 58.5 |                      57.5 |  43.3 | 60.5 |
+| coffee-symptom, 50, trained    | 75.9 |  75.7 | 78.4 |                      76.9 |  76.0 | 80.0 |
+| coffee-symptom, 50, barely     | 75.9 |  64.0 | 76.9 |                      77.9 |  64.2 | 80.6 |
+
+Of the head's parts 0.2, 0.35, 0.5, 0.65 and 0.8 only 0.35 and 0.5 never fell more than a point behind the better of the
+two, also with 100 and 300 more labels, and 0.5 is right more often. Over all of these the geometric mean is right on
+81.7 %, the arithmetic one on 81.3 %. So a model that is not good yet does little harm.
 """
 
 import numpy as np

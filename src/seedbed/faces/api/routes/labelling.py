@@ -48,7 +48,7 @@ def order(
 
 @labelling.post("/{ref}/suggestions")
 def suggestions(ref: ProjectRef, asked: SuggestionsAsked, here: Here, by: Labeller) -> SuggestionsView:
-    """What the labels so far say of some images; before anything can be said, none, with the reason."""
+    """What the labels and the newest model say of some images; before anything can be said, none, with the reason."""
     return SuggestionsView.of(here.labelling.suggestions(ref, asked.indexes, by=by))
 
 
