@@ -11,6 +11,7 @@ from seedbed.faces.ui.reports import (
     mistakes_of,
     more_in_words,
     reliability_of,
+    scores_of,
     used_of,
 )
 
@@ -33,6 +34,16 @@ def test_ordered_classes_are_told_how_far_off_and_two_classes_how_well_ranked():
     assert "4.25 away" in off and "3.5." in off
     assert "96.4 %" in ranked and "one is scratched" in ranked
     assert noted == "Something was not measured."
+
+
+def test_the_scores_of_the_classes_end_with_their_means():
+    classes = [
+        {"name": "rust", "recall": 0.5, "precision": 1.0, "f1": 2 / 3, "count": 6},
+        {"name": "blight", "recall": 1.0, "precision": 0.25, "f1": 0.4, "count": 1},
+    ]
+    means = {"recall": 0.75, "precision": 0.625, "f1": 8 / 15, "count": 7}
+    assert scores_of({"classes": classes, **means}) == [*classes, {"name": "Mean of the classes", **means}]
+    assert scores_of({"classes": classes}) == classes  # a report that has none
 
 
 def test_confidence_is_told_with_what_it_was_before_its_temperature():

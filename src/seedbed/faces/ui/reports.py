@@ -23,6 +23,12 @@ class Mistake:
     sure: float
 
 
+def scores_of(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The scores of each class, and last their means, in which every class counts the same."""
+    means = {name: facts[name] for name in ("count", "recall", "precision", "f1") if name in facts}
+    return [*facts["classes"], *([{"name": "Mean of the classes", **means}] if len(means) == 4 else [])]
+
+
 def more_in_words(facts: Mapping[str, Any]) -> Iterator[str]:
     """How far off it is, how well it ranks, how far its confidence can be trusted."""
     if (error := facts.get("mean_absolute_error")) is not None:

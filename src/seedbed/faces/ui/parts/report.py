@@ -1,6 +1,6 @@
 """How good a model is: words first, then the pictures, then the tables, then what it cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +31,7 @@ async def report(visit: Visit, bundle: Bundle) -> None:
         words(sentence, "p", "soft")
     with box(classes="two"):
         _confusion(facts)
-        _scores(facts["classes"])
+        _scores(facts)
     with box(classes="two"):
         _reliability(facts)
     model = await _model(visit, facts)
@@ -52,11 +52,11 @@ def _confusion(facts: Mapping[str, Any]) -> None:
         chart.props["aria-label"] = "Confusion matrix; the table beside it has the scores of each class"
 
 
-def _scores(classes: Sequence[Mapping[str, Any]]) -> None:
+def _scores(facts: Mapping[str, Any]) -> None:
     with box("figure", "stack tight"):
         words("Class by class", "h3")
         with table(["Class", "Images", "Found", "Right when said", "F1"], "scores"):
-            for one in classes:
+            for one in told.scores_of(facts):
                 with box("tr"):
                     words(str(one["name"]), "td")
                     words(f"{one['count']:,}", "td", "number")
