@@ -297,6 +297,7 @@ class GuessView(View):
 
     label: str = Field(examples=["rust"])
     probability: float = Field(examples=[0.93])
+    value: float | None = Field(None, description="What the class stands for, where the classes are ordered.")
 
 
 class RecipeView(View):

@@ -321,10 +321,11 @@ class Member(TypedDict):
 
 
 class Guess(TypedDict):
-    """What a model makes of an image."""
+    """What a model makes of an image; `value` is what the class stands for, where the classes are ordered."""
 
     label: str
     probability: float
+    value: float | None
 
 
 class Recipe(TypedDict):

@@ -1,7 +1,7 @@
 """Models as people use them: train, predict, recipes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,6 +39,15 @@ from seedbed.runtime.jobs.spec import JobClass, JobSpec
 # loaded with the first question: a service that only schedules needs no inference engine
 _ENGINES: Registry[Any] = Registry("engine", {"onnx": "seedbed.flows.onnx:OnnxModel"})
 _OPEN_MODELS = 4
+
+
+@dataclass(frozen=True)
+class Guess:
+    """How probable a class is for one image; `value` is what it stands for, where the classes are ordered."""
+
+    label: str
+    probability: float
+    value: float | None = None
 
 
 class Models:
@@ -151,8 +160,8 @@ class Models:
         inputs = {"model": exported, "data": data}
         return self._jobs.submit_flow([*specs, JobSpec("predict", name=base, inputs=inputs, **common)], by=by)
 
-    def predict_image(self, model_ref: str, image: bytes, *, by: Identity) -> list[tuple[str, float]]:
-        """(class, probability), most probable first, from the exported model, within this process."""
+    def predict_image(self, model_ref: str, image: bytes, *, by: Identity) -> list[Guess]:
+        """What each class has, most probable first, from the exported model, within this process."""
         exported = self._exported(self._bundles.show(model_ref, by=by))
         files = {link.name: self._store.path_of(link.digest) for link in exported.arrays["files"].files}
         model = self._open(files[ONNX_FILE], files[FACTS_FILE])
@@ -161,7 +170,9 @@ class Models:
         except Undecodable as error:
             raise InvalidInput(f"This is not an image that can be used: {error.reason}.") from None
         (row,) = model.predict(pixels[None])
-        return sorted(zip(model.classes, map(float, row), strict=True), key=lambda pair: -pair[1])
+        values = model.values or [None] * len(model.classes)
+        guesses = map(Guess, model.classes, map(float, row), values)
+        return sorted(guesses, key=lambda guess: -guess.probability)
 
     def recipes(self) -> dict[str, str]:
         """Name and one line of each recipe."""

@@ -1,5 +1,6 @@
 """/models and /recipes: train, predict, start a ready flow."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -70,7 +71,7 @@ async def predict_image(ref: ModelRef, request: Request, here: Here, by: Viewer)
     """What a model makes of one image, the most probable first; the body is the image file."""
     image = await request.body()
     guesses = await to_thread.run_sync(lambda: here.models.predict_image(ref, image, by=by))
-    return [GuessView(label=label, probability=probability) for label, probability in guesses]
+    return [GuessView(**asdict(guess)) for guess in guesses]
 
 
 @recipes.get("")

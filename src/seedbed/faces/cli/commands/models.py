@@ -55,7 +55,8 @@ def predict(
         if path.is_file() and path.suffix.lower() in _IMAGES:
             guesses = here.client.models.predict_image(model, path.read_bytes())
             if out:
-                write_atomically(out, _as_csv(path.name, guesses))
+                classes = here.client.bundles.show(model)["arrays"]["classes"]["items"]
+                write_atomically(out, as_csv(path.name, guesses, classes))
             _show_guesses(guesses, as_json=as_json)
             return
         is_path = path.exists() or "/" in what or path.suffix.lower() in _IMAGES
@@ -144,15 +145,22 @@ def _say_what_was_left_out(here: Session, jobs: "Sequence[Job]") -> None:
                     note(finding["sentence"])
 
 
-def _as_csv(file: str, guesses: "list[Guess]") -> bytes:
-    """One image's line, with the columns that the predictions of many images have."""
+def as_csv(file: str, guesses: "Sequence[Guess]", classes: Sequence[str]) -> bytes:
+    """One image's line, with the columns that the predictions of many images have; the best guess comes first."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    best = guesses[0]
-    table.writerow(["file", "class", "confidence", *(f"p({guess['label']})" for guess in guesses)])
-    shown = [f"{guess['probability']:.6f}" for guess in (best, *guesses)]
-    table.writerow([file, best["label"], *shown])
+    by_class, expected = {guess["label"]: f"{guess['probability']:.6f}" for guess in guesses}, _expected(guesses)
+    ordered = {} if expected is None else {"value": f"{expected:.6g}"}
+    table.writerow(["file", "class", "confidence", *ordered, *(f"p({name})" for name in classes)])
+    best = guesses[0]["label"]
+    table.writerow([file, best, by_class[best], *ordered.values(), *(by_class[name] for name in classes)])
     return text.getvalue().encode()
+
+
+def _expected(guesses: "Sequence[Guess]") -> float | None:
+    """The mean of the values of ordered classes, by probability; None where they have no order."""
+    pairs = [(guess["probability"], value) for guess in guesses if (value := guess["value"]) is not None]
+    return sum(probability * value for probability, value in pairs) if pairs else None
 
 
 def _show_guesses(guesses: "list[Guess]", *, as_json: bool) -> None:
@@ -162,3 +170,5 @@ def _show_guesses(guesses: "list[Guess]", *, as_json: bool) -> None:
         return
     rows = [(guess["label"], f"{guess['probability']:.1%}") for guess in guesses]
     show_table(("class", "probability"), rows, empty="The model knows no class.")
+    if (expected := _expected(guesses)) is not None:
+        note(f"The value to be expected: {expected:.3g}.")
