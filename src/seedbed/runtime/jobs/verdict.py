@@ -1,5 +1,6 @@
 """How an attempt that has ended is judged: what becomes of its job."""
 
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -72,6 +73,10 @@ def failed(job: Job, reason: str, *, outcome: Outcome = "failed", hopeless: bool
     return Verdict(outcome, State.WAITING, again, failure=True)
 
 
+# the kernel says nothing to a process that it takes the memory from
+_NOBODY_DID = "If nobody did that, the machine ran out of memory: make the work smaller, or let less run at once."
+
+
 def _words(status: Exited, error: Mapping[str, Any]) -> str:
     if status.reason:
         return status.reason
@@ -79,5 +84,6 @@ def _words(status: Exited, error: Mapping[str, Any]) -> str:
         hint = str(error.get("hint", "")).strip()
         return f"{message} {hint}".strip()
     if status.signal is not None:
-        return f"It was killed by signal {status.signal}."
+        told = f"It was killed by signal {status.signal}."
+        return f"{told} {_NOBODY_DID}" if status.signal == signal.SIGKILL else told
     return f"It ended with exit code {status.code}; the log says more."
