@@ -21,7 +21,10 @@ _ONE_BY_ONE = 8  # up to here files are synced singly; above, one call for the f
 _READ_ONLY = 0o444
 _READERS = 4
 _AT_ONCE = 64  # files that a reader takes from the pile at most: a turn of its own for each costs more than a link does
-HEAL = "Bring it back: seedbed store pull, or add the same files again; seedbed store verify names all that is damaged."
+HEAL = (
+    "Bring it back: seedbed store pull, or add the same files again; what a job made, seedbed jobs rerun makes again. "
+    "seedbed store verify names all that is damaged."
+)
 
 
 class Content:
