@@ -46,6 +46,17 @@ def test_ranks_on_a_cpu_get_a_core_each_and_one_rank_what_the_step_asks_for() ->
     assert with_ranks({"ranks": "two"}, None) == ({"ranks": "two"}, None)  # the parameters' own check says it better
 
 
+def test_a_network_of_many_weights_gets_the_memory_that_they_take_unless_somebody_says_otherwise() -> None:
+    assert with_ranks({"start": "vit_small"}, None) == ({"start": "vit_small"}, None)
+    weights = 86_600_000 * 4 * 8 - (1 << 30)
+    for name in ("vit_base", "vit_base_patch16_224"):
+        assert with_ranks({"start": name}, None)[1] == Resources(cpus=0, memory=(3 << 30) + weights)
+    two = with_ranks({"start": "vit_base", "ranks": 2}, None)[1]
+    assert two == Resources(cpus=2, memory=(5 << 30) + 2 * weights)
+    chosen = Resources(cpus=1, memory=5)
+    assert with_ranks({"start": "vit_base"}, chosen)[1] == chosen
+
+
 def test_every_mistake_is_told_by_the_field_that_it_is_in() -> None:
     wrong = problems_by_field({"steps": 0, "learning_rate": -1, "algorithm": "fixmach", "warmup": 2})
     assert set(wrong) == {"steps", "learning_rate", "algorithm", "warmup"}

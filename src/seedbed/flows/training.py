@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from seedbed.assets.projects.classes import Class
+from seedbed.assets.zoo.backbones import BACKBONES
 from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
 from seedbed.base.resources import Resources
@@ -15,6 +16,7 @@ from seedbed.methods.learn.settings import ON_A_GPU, ONE_CLASS, TrainSettings
 from seedbed.runtime.executors.protocol import Node
 
 _BASE, _EACH = 1 << 30, 2 << 30  # memory of a training: its data, and every rank's own
+_COPIES, _COVERED = 8, 1 << 30  # of weights: gradients, moments, averages, a checkpoint; what fits in a rank's own
 _CPUS = 2.0
 UNSET = Resources(cpus=0.0, memory=0)
 
@@ -39,16 +41,23 @@ def defaults(nodes: Sequence[Node]) -> TrainSettings:
 
 
 def with_ranks(params: Mapping[str, Any], resources: Resources | None) -> tuple[dict[str, Any], Resources | None]:
-    """As many ranks as GPUs where nothing else is said, and room for all ranks where nobody chose it."""
+    """As many ranks as GPUs where nothing else is said, and room for all ranks and weights where nobody chose it."""
     chosen = dict(params)
     if resources and resources.gpus > 1:
         chosen.setdefault("ranks", resources.gpus)
     ranks = chosen.get("ranks", 1)
-    if not isinstance(ranks, int) or ranks < 2:
+    beyond = _beyond(str(chosen.get("start", "")))
+    if not isinstance(ranks, int) or ranks < (1 if beyond else 2):
         return chosen, resources
     asked = resources or UNSET
-    cpus, memory = asked.cpus or max(_CPUS, float(ranks)), asked.memory or _BASE + ranks * _EACH
-    return chosen, replace(asked, cpus=cpus, memory=memory)
+    cpus = asked.cpus or (max(_CPUS, float(ranks)) if ranks > 1 else 0.0)
+    return chosen, replace(asked, cpus=cpus, memory=asked.memory or _BASE + ranks * (_EACH + beyond))
+
+
+def _beyond(network: str) -> int:
+    """The bytes that a network of the table takes beyond what every training has room for."""
+    named = [record for name, record in BACKBONES.items() if network in (name, record.timm)]
+    return max([0, *(round(4e6 * _COPIES * record.millions) - _COVERED for record in named)])
 
 
 def with_values(params: Mapping[str, Any], classes: Sequence[Class], labels: Mapping[str, int]) -> dict[str, Any]:

@@ -117,5 +117,14 @@ def test_unknown_names_and_tags_are_answered_with_near_ones(name):
 
 def test_one_network_has_one_name_whatever_it_is_called_by():
     assert network_of("efficientnet_lite0") == network_of("tf_efficientnet_lite0") == "tf_efficientnet_lite0"
+    assert network_of("resnet18.a1_in1k") == network_of("resnet18"), "what follows timm's point names weights"
     assert network_of("resnet18") != network_of("resnet18.small"), "another stem is another network"
     assert network_of("vit_tiny") != network_of("vit_tiny_patch16_224"), "its patches depend on the images"
+
+
+@pytest.mark.parametrize("name", BACKBONES)
+def test_the_table_knows_how_many_weights_a_network_has(name):
+    with torch.device("meta"):
+        network = timm.create_model(BACKBONES[name].timm)
+    weights = sum(parameter.numel() for parameter in network.parameters())
+    assert BACKBONES[name].millions == pytest.approx(weights / 1e6, rel=0.02)

@@ -24,6 +24,7 @@ class Record:
     size: int  # side of the images that it is meant for, in pixels, where nothing else is known
     patches: tuple[tuple[int, int], ...] = ()
     small_below: int = 0
+    millions: float = 0.0  # of weights, with a head for 1,000 classes
 
     def options(self, size: int | None) -> dict[str, Any]:
         """What timm is told besides the name, for images of that side."""
@@ -46,16 +47,16 @@ _FINE = ((48, 2), (80, 4), (160, 8), (_ALL, 16))
 _COARSE = ((48, 4), (80, 8), (_ALL, 16))  # its base ViT: patches of 16 at 96 and at 224 px
 
 BACKBONES: Mapping[str, Record] = {
-    "vit_tiny": Record("vit_tiny_patch16_224", size=32, patches=_FINE),
-    "vit_small": Record("vit_small_patch16_224", size=32, patches=_FINE),
-    "vit_base": Record("vit_base_patch16_224", size=96, patches=_COARSE),
-    "resnet18": Record("resnet18", size=224, small_below=64),
-    "resnet50": Record("resnet50", size=224, small_below=64),
-    "efficientnetv2_s": Record("tf_efficientnetv2_s", size=300),
-    "mobilenetv3_l": Record("mobilenetv3_large_100", size=224),
-    "efficientnet_lite0": Record("tf_efficientnet_lite0", size=224),
-    "efficientnet_lite1": Record("tf_efficientnet_lite1", size=240),
-    "efficientnet_lite2": Record("tf_efficientnet_lite2", size=260),
+    "vit_tiny": Record("vit_tiny_patch16_224", size=32, patches=_FINE, millions=5.7),
+    "vit_small": Record("vit_small_patch16_224", size=32, patches=_FINE, millions=22.1),
+    "vit_base": Record("vit_base_patch16_224", size=96, patches=_COARSE, millions=86.6),
+    "resnet18": Record("resnet18", size=224, small_below=64, millions=11.7),
+    "resnet50": Record("resnet50", size=224, small_below=64, millions=25.6),
+    "efficientnetv2_s": Record("tf_efficientnetv2_s", size=300, millions=21.5),
+    "mobilenetv3_l": Record("mobilenetv3_large_100", size=224, millions=5.5),
+    "efficientnet_lite0": Record("tf_efficientnet_lite0", size=224, millions=4.7),
+    "efficientnet_lite1": Record("tf_efficientnet_lite1", size=240, millions=5.4),
+    "efficientnet_lite2": Record("tf_efficientnet_lite2", size=260, millions=6.1),
 }
 
 
@@ -84,7 +85,12 @@ def plan_network(name: str, *, size: int | None, scratch: bool) -> Plan:
 
 
 def network_of(name: str) -> str:
-    """One name per network: timm's, where a short name stands for nothing but that."""
+    """One name per network: timm's, where a short name stands for nothing but that.
+
+    What follows the point in a name of timm says which weights, and not which network.
+    """
+    if not is_backbone(name):
+        return name.partition(".")[0]
     record = BACKBONES.get(name)
     return record.timm if record and not record.patches else name
 

@@ -168,8 +168,15 @@ def set_mode(network: nn.Module, *, learn_statistics: bool) -> None:
 
 
 def save_tensors(tensors: Mapping[str, Tensor], folder: Path) -> None:
-    """Write tensors into a checkpoint's folder."""
-    save_file({name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}, folder / TENSORS)
+    """Write tensors into a checkpoint's folder, without a copy of all of them in memory."""
+    written: dict[str, Tensor] = {}
+    places: set[int] = set()
+    for name, value in tensors.items():
+        plain = value.detach().cpu().contiguous()
+        place = plain.untyped_storage().data_ptr()
+        written[name] = plain.clone() if place in places else plain  # the format has no two tensors in one memory
+        places.add(place)
+    save_file(written, folder / TENSORS)
 
 
 def load_tensors(folder: Path) -> dict[str, Tensor]:

@@ -12,7 +12,6 @@ from scipy.stats import t as student
 from sklearn.covariance import ledoit_wolf
 from torch import Tensor
 
-from seedbed.assets.zoo.builder import build_backbone
 from seedbed.assets.zoo.importers import card_of
 from seedbed.base.errors import InvalidInput
 from seedbed.base.registry import near_matches
@@ -20,6 +19,7 @@ from seedbed.base.run import RunContext, Stopped
 from seedbed.methods.learn.clouds import Clouds, telling_stages
 from seedbed.methods.learn.devices import choose_device
 from seedbed.methods.learn.draws import order
+from seedbed.methods.learn.fitting import fitting_backbone
 from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.pixels import Images, check_images, normalise, to_float
 from seedbed.methods.learn.settings import TrainSettings
@@ -32,6 +32,7 @@ _FOLDS = 10
 _LEAST = 4  # good images, under which nothing can be said of their spread
 _ROUNDING = 1e-5  # relative difference of features that may be the computer's, not the images'
 _MIDDLE = 0.05  # probability of an anomaly that a good image in the middle of the others gets
+_SMALLER = "Use smaller images or a smaller network."
 
 Features = list[NDArray[np.float64]]  # per stage, (images, channels)
 
@@ -65,7 +66,8 @@ def train_one_class(
     good = _good(images, labels, settings)
     device = choose_device(settings.device)
     given = card_of(start) if start else settings.start
-    begun = build_backbone(given, 0, weights=settings.weights, seed=run.seed, size=settings.size)
+    with says_when_short(device, f"an image of {settings.size} px", _SMALLER):
+        begun = fitting_backbone(given, 0, settings, seed=run.seed)
     network = Clouds(begun.network, *telling_stages(begun.network)).to(device).eval()
     model = Model(
         network=network,
@@ -124,7 +126,7 @@ def _features(model: Model, network: Clouds, images: Images, good: NDArray[np.in
         _look_up(run, start, len(good), "looking at good parts")
         taken = good[start : start + _AT_ONCE]
         what = f"{len(taken)} images of {model.size} px"
-        with says_when_short(device, what, "Use smaller images or a smaller network."), torch.inference_mode():
+        with says_when_short(device, what, _SMALLER), torch.inference_mode():
             pixels = to_float(images[taken], model.size, device)
             parts.append([stage.cpu() for stage in network.features(normalise(pixels, model.preprocessing))])
     return [torch.cat(stage).double().numpy() for stage in zip(*parts, strict=True)]

@@ -18,13 +18,12 @@ def says_when_short(device: torch.device, what: str, hint: str) -> Iterator[None
     """Turn every way in which torch and numpy run out of memory into one sentence: the device does not hold `what`."""
     try:
         yield
-    except (torch.OutOfMemoryError, MemoryError) as error:
-        raise _short(device, what, hint) from error
-    except RuntimeError as error:  # torch has no type of its own for the memory of a CPU, nor for what libraries take
-        if any(words in str(error) for words in _SAYS):
-            raise _short(device, what, hint) from error
+    except (RuntimeError, MemoryError) as error:
+        if is_shortage(error):
+            raise Failed(f"The memory of {device} does not hold {what}.", hint=hint) from error
         raise
 
 
-def _short(device: torch.device, what: str, hint: str) -> Failed:
-    return Failed(f"The memory of {device} does not hold {what}.", hint=hint)
+def is_shortage(error: Exception) -> bool:
+    """Whether memory ran out: torch has no type of its own for that of a CPU, nor for what libraries take."""
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or any(words in str(error) for words in _SAYS)

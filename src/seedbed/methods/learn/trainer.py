@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from seedbed.assets.zoo.builder import Backbone, build_backbone
 from seedbed.assets.zoo.card import Card
 from seedbed.assets.zoo.importers import card_of
 from seedbed.base.errors import Conflict, Failed, InvalidInput
@@ -23,6 +22,7 @@ from seedbed.methods.learn.calibrate import fit_temperature
 from seedbed.methods.learn.devices import choose_device, compiles, memory_used
 from seedbed.methods.learn.draws import order
 from seedbed.methods.learn.feed import Feed
+from seedbed.methods.learn.fitting import fitting_backbone
 from seedbed.methods.learn.folding import unfold_norms
 from seedbed.methods.learn.group import ALONE, Group, shared_out
 from seedbed.methods.learn.learner import Learner, load_tensors, save_tensors
@@ -131,7 +131,7 @@ class TrainingRun:
             labels, share=settings.held_out, few=settings.few, classes=len(settings.classes), seed=run.seed
         )
         self._pool = Pool(images, settings.size, self.device)
-        self._backbone = _backbone(card or settings.start, settings, run.seed)
+        self._backbone = fitting_backbone(card or settings.start, len(settings.classes), settings, seed=run.seed)
         task = make_task(labels, settings, self.device, held_out=len(self._parts.held_out))
         algorithm = make_algorithm(settings.algorithm, task, settings.options)
         labelled, unlabelled = settings.global_batches()
@@ -354,10 +354,6 @@ def surely_worse(now: Tensor, then: Tensor) -> bool:
 
 def _share(true: Tensor) -> float:
     return float(true.float().mean())
-
-
-def _backbone(start: Card | str, settings: TrainSettings, seed: int) -> Backbone:
-    return build_backbone(start, len(settings.classes), weights=settings.weights, seed=seed, size=settings.size)
 
 
 def _judges(parts: Parts, seed: int) -> Tensor:
