@@ -77,7 +77,12 @@ def train(
     gpus: Annotated[
         int, typer.Option(min=0, help="GPUs to train on, with a process each; 0: one, where there is one.")
     ] = 0,
-    memory: Annotated[str, typer.Option(help="Memory that it may take, like 8G; else 3G and 2G for each rank.")] = "",
+    memory: Annotated[
+        str,
+        typer.Option(
+            help="Memory that it may take, like 8G; else 3G, 2G for each further rank, and more for large networks."
+        ),
+    ] = "",
     ranks: Annotated[int | None, _setting("ranks", "Processes that train together; as many as --gpus.")] = None,
     nodes: Annotated[int | None, _setting("nodes", "Machines; no executor has more than one so far.")] = None,
     scaling: Annotated[
