@@ -129,6 +129,13 @@ def test_weights_made_for_one_size_are_not_used_at_another(tmp_path: Path) -> No
         build_backbone(card, 3, size=96)
 
 
+def test_a_file_for_a_network_of_one_size_says_that_size(tmp_path: Path) -> None:
+    save_file(dict(empty_network("test_vit", 2).state_dict()), tmp_path / "w.safetensors")
+    assert keep_file(tmp_path / "w.safetensors", "test_vit", tmp_path / "kept", ABOUT).made_at == 160
+    with pytest.raises(InvalidInput, match="made for images of 160 px, not of 96 px"):
+        build_backbone(card_of(tmp_path / "kept"), 3, size=96)
+
+
 @pytest.mark.parametrize("name", ["", "auto", "none", "pretrained", "a/b", "x" * 200, "efficientnet_lite0.imagenet"])
 def test_names_that_would_be_mistaken_for_something_else_are_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="cannot have this name"):

@@ -81,6 +81,23 @@ def test_without_noise_the_distance_is_that_of_the_shift_whatever_the_size_of_th
         assert kept > 1.35 * true
 
 
+def test_what_is_left_is_the_way_between_the_samples_which_by_chance_is_not_that_between_the_sets() -> None:
+    def light(seed: int, shift: float) -> NDArray[np.float64]:
+        points = np.random.default_rng(seed).normal(size=(60, WIDE)) * 0.3
+        points[:, 0] = points[:, 0] * 10 + shift  # as brightness varies among photographs
+        return points
+
+    pairs = [(light(seed, 0.0), light(seed + 100, 4.0)) for seed in range(8)]
+    found = []
+    for pair in pairs:
+        ours, theirs = (signature_of(points, np.zeros(60, np.int64), ["a"], name="a", space="wide") for points in pair)
+        found.append(dataset_distance(ours, theirs) / np.sqrt(2))
+    between = [float(theirs[:, 0].mean() - ours[:, 0].mean()) for ours, theirs in pairs]
+    assert max(abs(value - 4) for value in found) > 0.6
+    assert np.mean(found) == pytest.approx(np.mean(between), rel=0.1)
+    assert np.corrcoef(found, between)[0, 1] > 0.9
+
+
 @pytest.mark.parametrize(("size", "most"), [(200, 0.15), (2000, 0.3)], ids=["two units", "one unit"])
 def test_another_sample_of_a_set_is_near_0_without_noise_and_far_with_it(size: int, most: float) -> None:
     ours, again = (wide("a", 400, seed=seed, size=size) for seed in (0, 1))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import timm
@@ -13,7 +14,7 @@ from seedbed.assets.zoo.backbones import BACKBONES, Plan, is_backbone, plan_netw
 from seedbed.assets.zoo.cache import cached
 from seedbed.assets.zoo.card import Card, Preprocessing
 from seedbed.assets.zoo.catalogue import CARDS, cards_of_architecture, cards_on_disk
-from seedbed.assets.zoo.hub import may_give
+from seedbed.assets.zoo.hub import fetched_before, may_give
 from seedbed.base.errors import Damaged, InvalidInput, NotFound, Unavailable
 from seedbed.base.registry import near_matches
 
@@ -109,24 +110,25 @@ def _from_hub(name: str, num_classes: int, seed: int, size: int | None, *, fresh
     plan = plan_network(name, size=size, scratch=False)
     if plan.stem == "small" or not timm.is_model_pretrained(plan.timm):
         raise Unavailable(f"Nobody offers pretrained weights of '{name}'.", hint=_instead(name))
-    network = _fetched(plan, num_classes, seed, size)
-    if network is None:
-        raise Unavailable(
-            f"The weights of '{name}' would come from a hub that cannot be reached from here.", hint=_instead(name)
-        )
+    network = _fetched(name, plan, num_classes, seed, size)
     if fresh:
         _fresh_head(network, num_classes, seed)
     return Backbone(network, plan.architecture, preprocessing_of(network), f"hub:{plan.timm}")
 
 
-def _fetched(plan: Plan, num_classes: int, seed: int, size: int | None) -> nn.Module | None:
+def _fetched(name: str, plan: Plan, num_classes: int, seed: int, size: int | None) -> nn.Module:
+    """With the weights that were fetched before, else with those that the hub gives now."""
     config = timm.get_pretrained_cfg(plan.timm, allow_unregistered=True)
-    if not may_give(config.hf_hub_id if config else None):
-        return None
+    here = fetched_before(config.hf_hub_id) if config and config.hf_hub_id else None
+    if not here and not may_give():
+        raise Unavailable(
+            f"The weights of '{name}' would come from a hub that cannot be reached from here.", hint=_instead(name)
+        )
     try:
-        return _create(plan, num_classes, seed=seed, size=size, pretrained=True)
-    except Exception:  # the hub's library raises many unrelated types for "cannot be reached"
-        return None
+        return _create(plan, num_classes, seed=seed, size=size, pretrained=here or True)
+    except Exception as error:  # the hub's library raises many unrelated types
+        said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        raise Unavailable(f"The hub has not given the weights of '{name}': {said}.", hint=_instead(name)) from error
 
 
 def _instead(name: str) -> str:
@@ -139,13 +141,18 @@ def _names_on_disk() -> str:
     return ", ".join(card.name for card in cards_on_disk()) or "none is installed"
 
 
-def _create(plan: Plan, num_classes: int, *, seed: int, size: int | None = None, pretrained: bool = False) -> nn.Module:
+def _create(
+    plan: Plan, num_classes: int, *, seed: int, size: int | None = None, pretrained: bool | Path = False
+) -> nn.Module:
+    """The network, with fresh weights, with those of the hub, or with those of a file from there."""
     options = dict(plan.options)
+    if isinstance(pretrained, Path):
+        options["pretrained_cfg_overlay"] = {"file": str(pretrained)}
     if size and _has_fixed_size(plan.timm):
         options["img_size"] = size
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = timm.create_model(plan.timm, num_classes=num_classes, pretrained=pretrained, **options)
+        network = timm.create_model(plan.timm, num_classes=num_classes, pretrained=bool(pretrained), **options)
         if isinstance(network, ResNet) and plan.stem == "small":
             _small_stem(network)
     if not isinstance(network, nn.Module):
@@ -157,6 +164,14 @@ def depends_on_size(architecture: str) -> bool:
     """Whether the weights of a network fit images of one size only."""
     plan = plan_network(architecture, size=None, scratch=False)
     return bool(plan.options) or _has_fixed_size(plan.timm)
+
+
+def made_for(architecture: str) -> int | None:
+    """The side of the images that a network is made for where nobody says one; None: it takes any."""
+    if not depends_on_size(architecture):
+        return None
+    record = BACKBONES.get(architecture)
+    return record.size if record else preprocessing_of(empty_network(architecture, 0)).size
 
 
 def _has_fixed_size(name: str) -> bool:

@@ -6,15 +6,24 @@ import urllib.request
 from pathlib import Path
 
 _SECONDS = 4.0
+_FILE = "model.safetensors"  # of every repository of timm
 
 
-def may_give(repository: str | None) -> bool:
-    """Whether it is worth asking for a repository: the hub answers, or something of it was fetched before.
+def fetched_before(repository: str) -> Path | None:
+    """The weights of a repository that lie on this machine: nobody has to be asked for them again."""
+    folder = _cache() / _folder_of(repository)
+    try:
+        commit = (folder / "refs" / "main").read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+    file = folder / "snapshots" / commit / _FILE
+    return file if commit and file.is_file() else None
 
-    With HF_HUB_OFFLINE set the library looks at what was fetched before and nowhere else, at once.
-    """
-    if os.environ.get("HF_HUB_OFFLINE") or (repository and (_cache() / _folder_of(repository)).is_dir()):
-        return True
+
+def may_give() -> bool:
+    """Whether it is worth asking the hub: it answers, and nobody forbade it (HF_HUB_OFFLINE)."""
+    if os.environ.get("HF_HUB_OFFLINE"):
+        return False
     return answers(os.environ.get("HF_ENDPOINT") or "https://huggingface.co")
 
 

@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from seedbed.assets.zoo.builder import empty_network, hub_network, preprocessing_of
+from seedbed.assets.zoo.builder import empty_network, hub_network, made_for, preprocessing_of
 from seedbed.assets.zoo.card import UNKNOWN, Card, Preprocessing
 from seedbed.assets.zoo.records import CARD_FILE, WEIGHTS_FILE, KeptCard, check_card_name, read_card
 from seedbed.base.errors import Damaged, InvalidInput, NotFound, Unsafe
@@ -55,10 +55,11 @@ def keep_file(
 
 
 def keep_from_hub(name: str, folder: Path, about: About) -> KeptCard:
-    """Keep what timm's hub offers under a name; Unavailable where the hub cannot be reached."""
+    """Keep what timm's hub offers under a name, by the licence that timm knows; Unavailable where it gives nothing."""
     found = hub_network(name)
-    state = found.network.state_dict()
-    return _keep(state, found.architecture, folder, about, preprocessing=found.preprocessing)
+    state, config = found.network.state_dict(), getattr(found.network, "pretrained_cfg", {})
+    known = about if about.licence != UNKNOWN else replace(about, licence=str(config.get("license") or UNKNOWN))
+    return _keep(state, found.architecture, folder, known, preprocessing=found.preprocessing)
 
 
 def card_of(folder: Path) -> Card:
@@ -136,6 +137,7 @@ def _keep(
     preprocessing: Preprocessing | None = None,
 ) -> KeptCard:
     check_card_name(about.name)
+    made_at = made_at or made_for(architecture)
     network, outputs = _network_for(state, architecture, made_at)
     _check_fit(state, network, architecture)
     folder.mkdir(parents=True, exist_ok=True)

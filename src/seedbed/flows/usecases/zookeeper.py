@@ -38,9 +38,10 @@ _CHOOSING: Registry[Any] = Registry(
     {
         "choose": "seedbed.methods.similarity.cache_choice:choose",
         "reasons": "seedbed.methods.similarity.cache_choice:reasons",
+        "expectation": "seedbed.methods.similarity.predictor:Expectation",
         "expected-times": "seedbed.methods.similarity.tte:expected_times",
     },
-)  # numpy alone; loaded when there is something to choose
+)  # numpy and scipy alone; loaded when there is something to choose
 
 
 class Learner:
@@ -172,24 +173,17 @@ class Holder:
             told = self._starts.of(job)
             if told and told.ranking and not told.told:
                 facts = self._starts.ranking(told.ranking)
-                sure = [one["expectation"] for one in facts["ranked"] if _is_sure(one["expectation"])]
-                found.append((job.spec.estimates.get("seconds"), facts["images"], sure))
+                expected = [_CHOOSING.get("expectation")(**one["expectation"]) for one in facts["ranked"]]
+                ratios = {one.source: float(one.epoch_ratio) for one in expected if one.sure}
+                found.append((job.spec.estimates.get("seconds"), facts["images"], ratios))
         known = all(seconds for seconds, _, _ in found)
-        return [
-            (float(seconds or 0.0) if known else float(images), {one["source"]: one["epoch_ratio"] for one in sure})
-            for seconds, images, sure in found
-        ]
+        return [(float(seconds or 0.0) if known else float(images), ratios) for seconds, images, ratios in found]
 
     def _lay(self, names: Mapping[str, str]) -> None:
         kept = {each.name: each for each in self._cards.kept(None) if each.name in names}
         for name, each in kept.items():
             (link,) = (file for file in each.files if file.name == WEIGHTS_FILE)
             self._cache.put(name, each.card.digest, self._store.path_of(link.digest))
-
-
-def _is_sure(expectation: Mapping[str, float]) -> bool:
-    """As `Expectation.sure`, of one that was written down."""
-    return expectation["high"] < 1 and expectation["ratio"] <= 1
 
 
 def _sentence(jobs: int, share: float) -> str:

@@ -4,6 +4,14 @@ Two samples of one data set are not at 0 from each other: every image is moved o
 happens to hold. In many dimensions that way is long, at nearly a right angle to the way between the data sets, and
 differs by data set: squares of both add up. So its square is taken off, half for each of the two data sets, as entropic
 transport is debiased.
+
+What is left is the distance of the two samples, and not yet that of what they were taken from: their means differ by
+chance, and no look at one sample tells by how much. Along a direction in which images vary much that counts. Drawn
+leaves vary by 6.2 in how light they are, of 9.6 in all: 48 or 120 of them, moved apart by 9.0 that way, are found at
+6.3 to 12.4, at 9.0 on the average, and near the way between their own means (r = 0.97 and 0.99). The same move in a
+direction of chance is found as 9.3, give or take 0.3; of 300 images as 9.15. These last tenths are the noise of one
+unit, which is known to some 3 % (with 6 images a class 5 % too much is taken off), and the first power, which the paper
+has and `reference` has not: a mean of roots is less than the root of the mean.
 """
 
 from collections.abc import Callable, Sequence
