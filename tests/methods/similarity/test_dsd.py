@@ -5,7 +5,7 @@ import pytest
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.similarity.dsd import dataset_distance, distance_matrix, rank
-from seedbed.methods.similarity.otdd import Otdd
+from seedbed.methods.similarity.otdd import DSD, Otdd
 from seedbed.methods.similarity.signature import signature_of
 from tests.methods.similarity.sets import blobs, signed
 
@@ -35,6 +35,20 @@ def test_a_ranking_is_that_of_the_distances_and_keeps_the_ratio_to_the_baseline(
         assert near.ratio == pytest.approx(distances[near.name] / dataset_distance(target, baseline))
         assert near.dsd == pytest.approx(near.distance / max(distances.values()))
     assert [near.ratio < 1 for near in ranked] == [True, True, False]
+
+
+@pytest.mark.parametrize("how", [Otdd(), DSD, Otdd("reference")], ids=lambda how: f"{how.definition}, {how.noise}")
+def test_for_one_target_dsd_and_the_modified_otdd_rank_alike_whatever_the_baseline(how: Otdd) -> None:
+    shifts = np.random.default_rng(4).uniform(0.2, 3, size=9)
+    sources = [signed(f"{shift:.3f}", 40, shift=shift, seed=seed, size=20) for seed, shift in enumerate(shifts)]
+    target = signed("target", 40, seed=20, size=20)
+    distances = {source.name: dataset_distance(target, source, how) for source in sources}
+    for baseline in (signed("near", shift=0.4, seed=30), signed("far", shift=5.0, seed=31)):
+        ranked = rank(target, sources, baseline, how)
+        assert [near.name for near in ranked] == sorted(distances, key=distances.__getitem__)
+        assert [near.dsd for near in ranked] == pytest.approx(
+            [near.distance / max(distances.values()) for near in ranked]
+        )
 
 
 def test_a_matrix_holds_the_distances_both_ways_and_says_how_far_it_is() -> None:

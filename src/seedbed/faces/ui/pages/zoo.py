@@ -8,6 +8,7 @@ from nicegui import ui
 from seedbed.assets.access.roles import Role
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Event
+from seedbed.assets.zoo.backbones import network_of
 from seedbed.base.errors import NotFound
 from seedbed.base.resources import show_size
 from seedbed.faces.ui import starts as tell
@@ -58,7 +59,7 @@ class ZooPage:
     async def _networks(self) -> dict[str, str]:
         """The networks that there are weights of one's own for, by the card that each starts from otherwise."""
         cards = await self._visit.shared(self._visit.platform.zoo.cards)
-        kept = [one["architecture"] for one in cards if one["kept"]]
+        kept = [network_of(one["architecture"]) for one in cards if one["kept"]]
         usual = {one["architecture"]: one["name"] for one in cards if not one["kept"]}
         often = sorted(set(kept), key=lambda name: (-kept.count(name), name))
         return {usual.get(name, name): name for name in often} or {TrainSettings().start: TrainSettings().start}
