@@ -15,7 +15,7 @@ class ExportParams(Params):
 @step(
     "export",
     methods=("seedbed.methods.learn", "seedbed.assets.zoo", "seedbed.flows.edge", "seedbed.assets.data.decode"),
-    resources=Resources(cpus=1, memory=2 << 30),
+    resources=Resources(cpus=1, memory=3 << 30),  # the ONNX of a base ViT takes more than 2
 )
 def export_model(model: Model, params: ExportParams, run: RunContext) -> Download:
     """Writes a model for others: ONNX, safetensors, a PyTorch state dict, and a folder that runs anywhere."""

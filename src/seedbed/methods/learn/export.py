@@ -53,10 +53,10 @@ def export_onnx(model: Model, path: Path) -> Path:
     whole = _Whole(model.network.cpu(), model.preprocessing, model.temperature).eval()
     example = torch.zeros(2, model.size, model.size, 3, dtype=torch.uint8)
     try:
-        data = _to_onnx(whole, example)
+        data = _to_onnx(whole, example, model)
     finally:
         model.network.to(device)
-    write_atomically(path, _with_facts(data, model))
+    write_atomically(path, data)
     return path
 
 
@@ -75,7 +75,7 @@ class _Whole(nn.Module):
         return (logits / self.temperature).softmax(dim=1)
 
 
-def _to_onnx(whole: nn.Module, example: Tensor) -> bytes:
+def _to_onnx(whole: nn.Module, example: Tensor, model: Model) -> bytes:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the tracing exporter is deprecated, but the other needs onnxscript and 20 s
         path = Path(folder) / "model.onnx"
@@ -89,13 +89,16 @@ def _to_onnx(whole: nn.Module, example: Tensor) -> bytes:
             opset_version=_OPSET,
             dynamo=False,
         )
+        with path.open("ab") as file:
+            file.write(_facts(model))
+        onnx.checker.check_model(path)
         return path.read_bytes()
 
 
-def _with_facts(data: bytes, model: Model) -> bytes:
-    graph = onnx.load_model_from_string(data)
+def _facts(model: Model) -> bytes:
+    """What an ONNX file is told at its end: messages one after another are one, and a large one need not be read."""
     facts = {"classes": json.dumps(list(model.classes), ensure_ascii=False), "size": str(model.size)}
+    told = onnx.ModelProto()
     for name, value in facts.items():
-        graph.metadata_props.add(key=name, value=value)
-    onnx.checker.check_model(graph)
-    return bytes(graph.SerializeToString())
+        told.metadata_props.add(key=name, value=value)
+    return bytes(told.SerializeToString())
