@@ -142,8 +142,8 @@ def test_every_wrong_setting_is_named_at_once(task, tmp_path):
 def test_settings_that_would_train_wrongly_without_a_word_are_refused(task, tmp_path):
     options = {"threshold": 7.0, "memory": 2.0, "temperature": 0.0, "alpha": 0.0, "weight": -1.0}
     with pytest.raises(InvalidInput) as caught:
-        task.settings(clip=-1.0, weight_decay=-3.0, head_start=-1.0, patience=-1, options=options).check()
-    assert len(caught.value.problems) == 9
+        task.settings(clip=-1.0, weight_decay=-3.0, head_start=-1.0, patience=-1, options=options, good="a").check()
+    assert len(caught.value.problems) == 10
 
 
 def test_epochs_of_labels_alone_are_passes_over_the_labels(task, tmp_path):

@@ -125,6 +125,8 @@ class TrainSettings:
             )
         if self.nodes != 1:
             problems.append(f"nodes is {self.nodes}; no executor here has several machines for one job: leave it at 1.")
+        if self.good and self.algorithm != ONE_CLASS:
+            problems.append(f"good is '{self.good}', which only the algorithm '{ONE_CLASS}' takes.")
         amounts = {name: getattr(self, name) for name in (*_ABOVE_0, *_FROM_0)}
         problems += [f"{name} is {amounts[name]}; it must be above 0." for name in _ABOVE_0 if not amounts[name] > 0]
         problems += [f"{name} is {amounts[name]}; it must be 0 or more." for name in _FROM_0 if not amounts[name] >= 0]
