@@ -83,8 +83,8 @@ def test_a_signature_is_of_the_labels_that_are_given(tmp_path: Path) -> None:
     made = do("signature", tmp_path, {"space": "pixels"}, decoded=images, labels=labels)
     assert made.images == 2 and made.values["classes"] == ("rust", "well")
     empty = Labels.write(tmp_path / "e", {})
-    with pytest.raises(InvalidInput, match="no labelled image"):
-        do("signature", tmp_path, {"space": "pixels"}, decoded=images, labels=empty)
+    with pytest.raises(InvalidInput, match="'my fields' has no labelled image"):
+        do("signature", tmp_path, {"space": "pixels", "name": "my fields"}, decoded=images, labels=empty)
 
 
 def test_the_nearest_data_set_comes_first_and_what_cannot_be_compared_is_left_out(ranked: Ranked) -> None:

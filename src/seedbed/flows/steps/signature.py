@@ -38,8 +38,9 @@ def make_signature(
 ) -> Signature:
     """Keeps of a labelled data set what it can be compared by, so that its images need not be looked at again."""
     known = decoded.classes_by_row(labels.rows() if labels else None)
+    data = params.name or decoded.name.removesuffix(".decoded")
     if not known:
-        raise InvalidInput(f"'{decoded.name}' has no labelled image.", hint="Label a few images, or name its labels.")
+        raise InvalidInput(f"'{data}' has no labelled image.", hint="Label a few images, or name its labels.")
     rows = np.array(sorted(known))
     chosen = np.sort(np.random.default_rng(0).permutation(rows)[: params.most])
     classes = sorted({known[int(row)] for row in chosen})
@@ -54,7 +55,6 @@ def make_signature(
         looking = stoppable(run, "looking at the images")
         features = METHODS.get("embed")(pixels, card=CARD, size=SIZE, device="cpu", on_progress=looking)
         space = f"{CARD}@{SIZE}" if side == SHARPEST else f"{CARD}@{SIZE} of {side} px"
-    data = params.name or decoded.name.removesuffix(".decoded")
     found = METHODS.get("signature-of")(features, numbers, classes, name=data, space=space)
     folder = run.folder / "signature-bundle"
     (folder / "signature").mkdir(parents=True)
