@@ -1,5 +1,6 @@
 """The labelling page in a real browser: keys, drag and shift, undo, class by class, waiting labels, live news."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -176,6 +177,9 @@ def test_class_by_class_asks_for_its_number_and_then_offers_to_train(watched: Wa
     image(page, 3).click()
     expect(page.get_by_role("link", name="Train with 4 labels").first).to_be_visible()
     all_saved(page)
+    page.get_by_role("button", name="Grid").click()  # where nothing is checked or steps back any more
+    expect(page.locator(".lb-cell[data-round]")).to_have_count(0)
+    expect(page.locator(".lb-cell[aria-selected=true]")).to_have_count(0)
     assert said(served, project) == {0: "healthy", 1: "healthy", 2: "rust", 3: "rust"}
 
 
@@ -227,6 +231,55 @@ def test_classes_are_added_renamed_and_merged_in_the_middle(page: Page, leaves: 
     classes = leaves[0].platform.projects.classes(project, by=SOLO)
     assert [one.name for one in classes] == ["healthy", "mildew", "blight"]
     assert said(leaves[0], project) == {0: "blight"}
+
+
+def test_classes_keep_their_names_lose_their_keys_and_ask_before_they_merge(
+    page: Page, leaves: tuple[Served, str], project: str
+):
+    page.get_by_role("button", name="Change classes…").click()
+    page.get_by_label("Name of mildew").fill("")
+    page.get_by_label("Key of mildew").fill("")
+    page.get_by_label("Key of mildew").press("Tab")
+    expect(page.locator(".lb-class kbd")).to_have_text(["1", "2"])
+    expect(page.get_by_label("Name of mildew")).to_have_value("mildew")
+    merge = page.get_by_label("Make mildew one with")
+    merge.select_option("rust")
+    merge.select_option("healthy")  # another mind: the first question is gone
+    expect(page.locator("#lb-classes-dialog .note")).to_have_text(re.compile("labels of mildew become healthy"))
+    page.get_by_role("button", name="No", exact=True).click()
+    classes = leaves[0].platform.projects.classes(project, by=SOLO)
+    assert [(one.name, one.key) for one in classes] == [("healthy", "1"), ("rust", "2"), ("mildew", "")]
+
+
+def test_a_key_that_a_class_has_taken_is_not_promised_for_anything_else(
+    page: Page, leaves: tuple[Served, str], project: str
+):
+    expect(page.locator(".lb-other", has_text="Skip").locator("kbd")).to_have_text("s")
+    page.get_by_role("button", name="Change classes…").click()
+    page.get_by_label("Key of rust").fill("s")
+    page.get_by_label("Key of rust").press("Tab")
+    expect(page.locator(".lb-other", has_text="Skip").locator("kbd")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.keyboard.press("s")
+    all_saved(page)
+    assert said(leaves[0], project) == {0: "rust"}
+    page.keyboard.press("?")
+    expect(page.locator("#lb-keys dt", has_text=re.compile("^s$"))).to_have_count(1)
+    expect(page.locator("#lb-keys dd", has_text=re.compile("^Skip$"))).to_have_count(0)
+
+
+def test_what_the_mouse_pressed_beside_the_images_does_not_keep_the_keyboard(page: Page):
+    images = page.get_by_role("listbox", name="Images")
+    page.locator("[data-theme-button]").click()
+    expect(images).to_be_focused()
+    page.keyboard.press("Space")  # picks, and presses nothing
+    expect(image(page, 0)).to_have_attribute("aria-selected", "true")
+    page.locator("#lb-show").dispatch_event("pointerdown")
+    page.locator("#lb-show").select_option("random")
+    expect(images).to_be_focused()
+    page.locator("#lb-show").focus()
+    page.keyboard.press("ArrowDown")  # with the keyboard one goes on choosing
+    expect(page.locator("#lb-show")).to_be_focused()
 
 
 def test_the_large_image_takes_the_same_keys_and_goes_back(page: Page, leaves: tuple[Served, str], project: str):

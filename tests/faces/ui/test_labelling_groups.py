@@ -116,6 +116,32 @@ def test_in_class_by_class_the_likeliest_can_come_first(page: Page, grouped: Gro
     )  # what was picked so far stands first
 
 
+def test_class_by_class_takes_a_whole_group_and_names_all_like_one(page: Page, grouped: Grouped):
+    fourth, fifth = CLASSES[3], CLASSES[4]
+    page.get_by_role("button", name="Class by class").click()
+    page.get_by_role("button", name=f"{fourth},").click()
+    place = grouped.of(fourth)[0]
+    half = "(scroller) => { scroller.scrollTop = scroller.scrollHeight / 2; }"  # where the fourth of six groups begins
+    page.locator(".lb-scroller").evaluate(half)
+    page.get_by_role("button", name="Pick all of Group 4 that have no label").click()
+    expect(image(page, place)).to_have_attribute("data-round", "in")
+    all_saved(page)
+    assert {said(grouped.served, grouped.project)[index] for index in grouped.of(fourth)} == {fourth}
+
+    image(page, grouped.of(fifth)[0]).click()
+    page.keyboard.press("u")
+    page.keyboard.press("a")
+    expect(page.locator(".lb-title")).to_have_text("24 images picked", timeout=60_000)
+    expect(page.locator(".lb-cell[aria-posinset='1']:visible")).to_have_attribute("aria-selected", "true")
+    page.get_by_label("How many to pick").fill("4")
+    expect(page.locator(".lb-title")).to_have_text("4 images picked")
+    page.get_by_role("button", name=f"{fifth},").click()
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(page.locator(".lb-round")).to_contain_text(fourth)
+    all_saved(page)
+    assert sum(said(grouped.served, grouped.project).get(index) == fifth for index in grouped.of(fifth)) == 4
+
+
 def test_images_that_are_added_in_the_middle_appear_with_their_labels(page: Page, grouped: Grouped):
     projects, before = grouped.served.platform.projects, said(grouped.served, grouped.project)
     write_leaves(grouped.images / "more", 2, seed=9)

@@ -89,7 +89,7 @@ export class Banner {
     const wanted = session.goalOf(session.classOf(round));
     const next = names[(names.indexOf(round) + 1) % names.length];
     const title = h("p", { class: "lb-round" }, `Pick ${wanted ? plural(wanted, "image") : "images"} of `, h("strong", {}, round), ": ",
-      h("span", { class: "number" }, goal(have, wanted)));
+      h("span", { class: "number" }, goal(have, have > wanted ? 0 : wanted)));
     title.style.setProperty("--class", session.classOf(round)?.colour || "var(--leaf)");
     const main = have >= wanted && !session.complete;
     const attributes = { class: main ? "button main" : "button", title: "Next class: ]" };

@@ -59,12 +59,12 @@ export class Cell {
 
   // In the rounds of class by class, what belongs to this round's class is checked and the rest steps back.
   drawRound(session, said = session.book.of(this.index)) {
-    const round = session.mode === "rounds" ? session.round : "";
+    const round = session.isRound ? session.round : "";
     put(this.element, "data-round", round ? (said.label === round ? "in" : said.label ? "other" : "open") : null);
   }
 
-  drawPlace({ selection, people, me, mode, round, book }) {
-    const picked = mode === "rounds" ? book.of(this.index).label === round : selection.picked.has(this.position);
+  drawPlace({ selection, people, me, isRound, round, book }) {
+    const picked = isRound ? book.of(this.index).label === round : selection.picked.has(this.position);
     put(this.element, "aria-selected", picked);
     put(this.element, "data-cursor", selection.cursor === this.position);
     const visitor = people.find((one) => one.where === this.index && one.name !== me);

@@ -1,7 +1,7 @@
 // The two dialogs: all keys, and the classes (add, rename, colour, key, merge).
 
 import { button, h, text } from "./dom.js";
-import { KEYS } from "./keys.js";
+import { freeKeys } from "./keys.js";
 import { plural } from "./words.js";
 
 export function keysDialog(session) {
@@ -9,7 +9,7 @@ export function keysDialog(session) {
   const made = dialog("lb-keys", "Keys", list);
   made.show = () => {
     const classes = session.board.classes.filter((one) => one.key).map((one) => [one.key, one.name]);
-    const rest = KEYS.map(({ keys, shown, words }) => [shown || keys[0], words]);
+    const rest = freeKeys(session.board.classes).map(({ pressed, words }) => [pressed, words]);
     const line = ([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)];
     list.replaceChildren(...[...classes, ...rest].flatMap(line));
     made.element.showModal();
@@ -51,7 +51,11 @@ function row(session, klass, attempt) {
   const change = (what) => attempt(() => session.api.patch(address, what));
   const field = (value, words, attributes, done) => {
     const made = h("input", { value, "aria-label": `${words} of ${klass.name}`, autocomplete: "off", ...attributes });
-    made.addEventListener("change", () => made.value.trim() && made.value !== value && done(made.value.trim()));
+    made.addEventListener("change", () => {
+      const given = made.value.trim();
+      if (!given && made.required) made.value = value;
+      else if (given !== value) done(given);
+    });
     return made;
   };
   const others = session.board.classes.filter((one) => one.name !== klass.name);
@@ -59,20 +63,25 @@ function row(session, klass, attempt) {
     h("option", { value: "" }, "Merge into…"), ...others.map((one) => h("option", { value: one.name }, one.name)));
   const made = h("div", { class: "lb-edit-row" },
     field(klass.colour || "#777777", "Colour", { type: "color" }, (colour) => change({ colour })),
-    field(klass.name, "Name", { maxlength: 100, class: "grow" }, (name) => change({ name })),
+    field(klass.name, "Name", { maxlength: 100, class: "grow", required: true }, (name) => change({ name })),
     field(klass.key || "", "Key", { maxlength: 1, class: "lb-key" }, (key) => change({ key })),
     merge);
-  merge.addEventListener("change", () => merge.value && made.after(question(session, klass, merge, () =>
-    attempt(() => session.api.post(`${address}/merge`, { into: merge.value })))));
+  let asked = null; // of one at a time: who chooses another class has changed their mind
+  merge.addEventListener("change", () => {
+    asked?.remove();
+    const yes = (into) => attempt(() => session.api.post(`${address}/merge`, { into }));
+    asked = merge.value && question(session, klass, merge, yes);
+    if (asked) made.after(asked);
+  });
   return made;
 }
 
 // What cannot be undone asks first.
 function question(session, klass, merge, yes) {
-  const count = session.countOf(klass.name);
-  const words = `${plural(count, "label")} of ${klass.name} become ${merge.value}, and ${klass.name} goes, for good.`;
+  const count = session.countOf(klass.name), into = merge.value;
+  const words = `${plural(count, "label")} of ${klass.name} become ${into}, and ${klass.name} goes, for good.`;
   const asked = h("div", { class: "note warn row", role: "alert" }, h("span", { class: "grow" }, words),
-    button(`Merge into ${merge.value}`, () => yes(), { class: "button danger" }),
+    button(`Merge into ${into}`, () => yes(into), { class: "button danger" }),
     button("No", () => { merge.value = ""; asked.remove(); }));
   return asked;
 }

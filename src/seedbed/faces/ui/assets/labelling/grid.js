@@ -31,7 +31,7 @@ export class Grid {
     session.on("order", () => this.#reset());
     session.on("images", (indexes) => this.#redraw(indexes));
     session.on("selection mode people", () => this.#places());
-    session.on("round", () => this.#redraw(null));
+    session.on("mode round", () => this.#redraw(null));
   }
 
   grow(step) {
@@ -132,9 +132,7 @@ export class Grid {
     const pick = () => {
       const { session } = this;
       const places = Array.from({ length: group.size }, (_, inside) => group.first + inside);
-      session.selection.clear(group.first);
-      session.selection.pick(places.filter((place) => session.book.isOpen(session.order.at(place))));
-      session.tell("selection");
+      session.tell("group", places.filter((place) => session.book.isOpen(session.order.at(place))));
       this.list.focus({ preventScroll: true });
     };
     const attributes = { class: "lb-link", "aria-label": `Pick all of ${title} that have no label` };

@@ -3,8 +3,8 @@
 
 export const KEYS = [
   { keys: ["Enter"], act: "accept", words: "Accept the proposal" },
-  { keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], shown: "← → ↑ ↓", act: "move", words: "Go; shift picks" },
-  { keys: ["Home", "End", "PageUp", "PageDown"], shown: "Home End Page", act: "move", words: "Far" },
+  { keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], shown: "← → ↑ ↓", act: "move", words: "Move; with shift, pick" },
+  { keys: ["Home", "End", "PageUp", "PageDown"], shown: "Home End Page", act: "move", words: "Move far" },
   { keys: [" "], shown: "Space", act: "pick", words: "Pick this image too" },
   { keys: ["a"], act: "alike", words: "Pick all like this one" },
   { keys: ["z"], act: "large", words: "Large, and back" },
@@ -21,6 +21,18 @@ export const KEYS = [
   { keys: ["?"], act: "help", words: "This list" },
 ];
 const ACTS = new Map(KEYS.flatMap(({ keys, act }) => keys.map((key) => [key, act])));
+
+// The page's own keys as rows of what is pressed, what is done and its words; a class may have taken some of them.
+export function freeKeys(classes) {
+  const taken = new Set(classes.map((one) => one.key));
+  const written = (key) => key.replace(/^ctrl\+(.)/, (_, letter) => `Ctrl ${letter.toUpperCase()}`);
+  return KEYS.flatMap(({ keys, shown, act, words }) => {
+    const free = keys.filter((key) => !taken.has(key));
+    if (!free.length) return [];
+    return [{ pressed: free.length < keys.length ? free.map(written).join(" or ") : shown || keys[0], act, words }];
+  });
+}
+
 const NATIVE = new Set(["Enter", " "]); // what presses a button that has the keyboard
 
 export function listen(session, acts) {
@@ -40,6 +52,22 @@ function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (altKey) return "";
   const plain = key.length === 1 && !shiftKey ? key.toLowerCase() : key; // caps lock is no shift
   return ctrlKey || metaKey ? `ctrl+${plain}` : plain;
+}
+
+// What a mouse has pressed beside the images gives the keyboard back to them: else the next Enter would press it again,
+// and the keys of the classes would go to a list that was chosen from.
+export function keepKeyboard(list) {
+  let isMouse = false;
+  const back = () => {
+    const held = document.activeElement;
+    if (!isMouse || document.querySelector("dialog[open]") || !held?.matches("button, a, summary, select")) return;
+    held.blur();
+    list.focus({ preventScroll: true });
+  };
+  addEventListener("pointerdown", () => { isMouse = true; }, { capture: true });
+  addEventListener("keydown", () => { isMouse = false; }, { capture: true });
+  addEventListener("click", (event) => { if (!event.target.closest?.("select")) back(); });
+  addEventListener("change", back);
 }
 
 // The person writes into a field, looks at a dialog, or presses a button with the keyboard.

@@ -6,7 +6,7 @@ import { classesDialog, keysDialog } from "./dialogs.js";
 import { button, h, text } from "./dom.js";
 import { Grid } from "./grid.js";
 import { Helps } from "./helps.js";
-import { listen } from "./keys.js";
+import { keepKeyboard, listen } from "./keys.js";
 import { Live } from "./live.js";
 import { Panel } from "./panel.js";
 import { Pointer } from "./pointer.js";
@@ -54,8 +54,11 @@ function build(place) {
   session.on("mode", () => { grid.element.hidden = single.shown; remember(); });
   session.on("order", remember);
   session.on("grouped", () => grouped(acts));
-  new Pointer(grid, pointerActs(rounds));
+  const pointed = pointerActs(rounds);
+  new Pointer(grid, pointed);
+  session.on("group", (positions) => pointed.swept(positions, { add: false }));
   listen(session, acts);
+  keepKeyboard(grid.list);
   session.tell("order");
   acts.mode(first);
   resume();
@@ -67,7 +70,7 @@ function build(place) {
 
 // What keys and buttons do.
 function actsOf(grid, rounds) {
-  const going = () => session.mode === "rounds" && !session.peeking;
+  const going = () => session.isRound && !session.peeking;
   return {
     class: (klass) => {
       if (going()) return rounds.turnTo(klass.name);
@@ -87,7 +90,7 @@ function actsOf(grid, rounds) {
     redo: () => session.redo(),
     move: (event) => move(grid, event),
     step: (by) => step(by),
-    alike: () => session.current >= 0 && session.allLike(session.current).catch(sorry("Alike images cannot be found yet")),
+    alike: () => session.current >= 0 && session.allLike(session.current).catch(sorry("Alike images cannot be shown")),
     large: () => session.peek(),
     mode: (mode) => turn(mode),
     show: (show) => session.choose(show).catch(sorry("That cannot be shown now")),
@@ -98,22 +101,21 @@ function actsOf(grid, rounds) {
 }
 
 function pointerActs(rounds) {
-  const rounding = () => session.mode === "rounds";
   return {
     tap: (position, { add, reach }) => {
-      if (rounding()) return rounds.toggle(position);
+      if (session.isRound) return rounds.toggle(position);
       if (reach) session.selection.reach(position);
       else if (add) session.selection.toggle(position);
       else session.selection.only(position);
       return session.tell("selection");
     },
     sweep: (positions, { add }) => {
-      if (rounding() || add) return;
+      if (session.isRound || add) return;
       session.selection.pick(positions);
       session.tell("selection");
     },
     swept: (positions, { add }) => {
-      if (rounding()) return rounds.take(positions);
+      if (session.isRound) return rounds.take(positions);
       session.selection.pick(positions, { add });
       if (positions.length) session.selection.cursor = session.selection.anchor = positions[0];
       return session.tell("selection");
@@ -135,7 +137,7 @@ function move(grid, { key, shiftKey }) {
     ArrowLeft: () => cursor - 1, ArrowRight: () => cursor + 1, ArrowUp: () => down(-1), ArrowDown: () => down(1),
     PageUp: () => down(-grid.page()), PageDown: () => down(grid.page()), Home: () => 0, End: () => end,
   }[key]();
-  session.move(Math.min(end, Math.max(0, to)), { reach: shiftKey && session.mode !== "rounds" });
+  session.move(Math.min(end, Math.max(0, to)), { reach: shiftKey && !session.isRound });
 }
 
 function step(by) {

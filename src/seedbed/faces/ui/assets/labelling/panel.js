@@ -2,8 +2,10 @@
 
 import { trainLink } from "./banner.js";
 import { button, h, put, swatch, text } from "./dom.js";
+import { freeKeys } from "./keys.js";
 import { goal, number, plural } from "./words.js";
 
+const OTHERS = { unsure: "Not sure", skip: "Skip", clear: "No label", alike: "All like this", large: "Large" };
 const ENOUGH = 20; // labels, before anything can be said about wrong ones
 
 export class Panel {
@@ -16,9 +18,7 @@ export class Panel {
     this.gain = h("p", { class: "lb-gain", hidden: true });
     this.ready = h("div", { class: "lb-ready", hidden: true });
     this.views = h("ul", { class: "lb-views" });
-    this.others = h("div", { class: "lb-others" },
-      this.#other("Not sure", "n", "unsure"), this.#other("Skip", "s", "skip"), this.#other("No label", "⌫", "clear"),
-      this.#other("All like this", "a", "alike"), this.#other("Large", "z", "large"));
+    this.others = h("div", { class: "lb-others" });
     this.change = button("", () => acts.classes(), { class: "lb-link" });
     this.element = h("aside", { class: "lb-panel", "aria-label": "Classes" },
       this.title, this.list, this.others, this.done, this.gain, this.ready, this.views, this.change);
@@ -35,6 +35,8 @@ export class Panel {
     this.change.hidden = !board.may_train;
     text(this.change, board.classes.length ? "Change classes…" : "Add the first class…");
     this.others.hidden = !board.may_label;
+    const keys = new Map(freeKeys(board.classes).map(({ act, pressed }) => [act, pressed]));
+    this.others.replaceChildren(...Object.entries(OTHERS).map(([act, words]) => this.#other(words, keys.get(act), act)));
     this.#count();
     this.#address();
   }
@@ -42,7 +44,7 @@ export class Panel {
   #row(klass) {
     const count = h("span", { class: "lb-count number" });
     const filled = h("span", { class: "lb-filled" });
-    const key = klass.key ? h("kbd", { "aria-hidden": "true" }, klass.key) : h("span");
+    const key = klass.key ? h("kbd", { "aria-hidden": "true" }, klass.key) : h("span", { class: "lb-keyless" });
     const press = button("", () => this.acts.class(klass), { class: "lb-class", "aria-keyshortcuts": klass.key || null });
     press.style.setProperty("--class", klass.colour || "var(--soft)");
     press.append(key, swatch(klass.colour), h("span", { class: "lb-name" }, klass.name), count,
@@ -51,9 +53,8 @@ export class Panel {
   }
 
   #other(words, key, act) {
-    const shortcut = key === "⌫" ? "Backspace" : key;
-    const made = button(words, () => this.acts[act](), { class: "lb-other", "aria-keyshortcuts": shortcut });
-    made.append(" ", h("kbd", { "aria-hidden": "true" }, key));
+    const made = button(words, () => this.acts[act](), { class: "lb-other", "aria-keyshortcuts": key });
+    if (key) made.append(" ", h("kbd", { "aria-hidden": "true" }, key === "Backspace" ? "⌫" : key));
     return made;
   }
 
@@ -61,10 +62,10 @@ export class Panel {
   #address() {
     const { session } = this, picked = session.selection.picked.size;
     const words = picked > 1 ? `${plural(picked, "image")} picked` : "This image shows";
-    text(this.title, session.mode === "rounds" ? "Classes" : words);
+    text(this.title, session.isRound ? "Classes" : words);
     for (const { klass, press } of this.rows) {
-      put(press, "data-round", session.mode === "rounds" && session.round === klass.name);
-      put(press, "aria-pressed", session.mode === "rounds" ? session.round === klass.name : null);
+      put(press, "data-round", session.isRound && session.round === klass.name);
+      put(press, "aria-pressed", session.isRound ? session.round === klass.name : null);
     }
     this.#current();
   }
@@ -72,7 +73,7 @@ export class Panel {
   #current() {
     const { session } = this;
     const said = session.current >= 0 ? session.book.of(session.current).label : "";
-    for (const { klass, press } of this.rows) put(press, "data-said", session.mode !== "rounds" && klass.name === said);
+    for (const { klass, press } of this.rows) put(press, "data-said", !session.isRound && klass.name === said);
   }
 
   #count() {

@@ -118,7 +118,8 @@ export class Session {
   // For a while only images that look like one of them; `leave` returns to where one was.
   async allLike(index) {
     const { indexes } = await this.api.get(`/similar/${index}?count=120`);
-    if (!indexes.length) throw new Error("the images have not been looked at yet.");
+    const why = this.board.grouping === "off" ? "this is switched off in the project's settings." : "they are still being looked for.";
+    if (!indexes.length) throw new Error(why);
     const found = [index, ...indexes.filter((one) => one !== index)];
     this.alike = { index, from: this.order, cursor: this.selection.cursor, take: 0 };
     this.#turnTo(new Order(Uint32Array.from(found), [], { by: "alike" }));
@@ -151,7 +152,11 @@ export class Session {
     this.tell("banner");
   }
 
+  // Whether a press picks for the round's class: not while alike images are shown, which are picked and named as ever.
+  get isRound() { return this.mode === "rounds" && !this.alike; }
+
   turnMode(mode) {
+    if (mode === "rounds" && this.alike) this.leaveAlike();
     this.mode = mode;
     this.peeking = false;
     this.selection.clear();
@@ -190,7 +195,7 @@ export class Session {
   label(label, mark = "") {
     const places = this.selection.targets;
     this.say(this.targets.map((index) => ({ index, label, mark })));
-    if (this.mode === "rounds" && !this.peeking) this.tell("selection");
+    if (this.isRound && !this.peeking) this.tell("selection");
     else this.advance(places.at(-1));
   }
 
