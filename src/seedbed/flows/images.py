@@ -108,11 +108,15 @@ def images_in(store: Store, data: Bundle) -> Images:
     return Images(records_file(store, data))
 
 
+class ImagesMissing(InvalidInput):
+    """Labels of images that are not in the data set; those of the others can be had."""
+
+
 def refuse_names(missing: Collection[str], several: Collection[str], *, data: str, project: str) -> None:
     """Refuse labels of images that are not in a data set, or whose names stand for more than one of its images."""
     if missing:
         images = "1 of the labelled images is" if len(missing) == 1 else f"{len(missing):,} of the labelled images are"
-        raise InvalidInput(
+        raise ImagesMissing(
             f"{images} not in '{data}', the data set of '{project}': {_some(missing)}. No label was kept.",
             hint=f"Correct the names, or bring the images in first: seedbed data add IMAGES --to {data}",
         )

@@ -28,8 +28,8 @@ class Mortal:
         self.home, self.port = home, _free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
-        command = [sys.executable, "-m", "tests.faces.ui.serve", str(self.home), str(self.port), TOKEN]
+    def start(self, token: str = TOKEN) -> None:
+        command = [sys.executable, "-m", "tests.faces.ui.serve", str(self.home), str(self.port), token]
         with (self.home / "server.log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=Path(__file__).parents[3], stdout=log, stderr=log)
         until = time.monotonic() + 90
@@ -55,14 +55,19 @@ def mortal(tmp_path: Path) -> Iterator[Mortal]:
     server.kill()
 
 
+def drawn(served: Served, folder: Path) -> str:
+    """A project of leaves."""
+    write_leaves(folder, 20, seed=3)
+    job = ended(served.platform, served.platform.data.add(folder, name="leaves", by=SOLO))
+    assert job.state == State.DONE, job.reason
+    return make_project(served, job.outputs["data"], ["healthy", "rust", "mildew"])
+
+
 @pytest.mark.slow
 def test_a_server_killed_in_the_middle_loses_and_doubles_no_label(mortal: Mortal, browser: Browser, tmp_path: Path):
     with Platform.open(load_settings({"home": tmp_path}, environ={})) as platform:
         served = Served(f"http://127.0.0.1:{mortal.port}", platform)
-        write_leaves(tmp_path / "leaves", 20, seed=3)
-        job = ended(platform, platform.data.add(tmp_path / "leaves", name="leaves", by=SOLO))
-        assert job.state == State.DONE, job.reason
-        project = make_project(served, job.outputs["data"], ["healthy", "rust", "mildew"])
+        project = drawn(served, tmp_path / "leaves")
         context = entered(browser, served)
         page = label(context.new_page(), served, project)
         wanted = {}
@@ -83,3 +88,26 @@ def test_a_server_killed_in_the_middle_loses_and_doubles_no_label(mortal: Mortal
         assert len(counted) == 60 and set(counted.values()) == {1}
         context.close()
         assert platform.jobs.list(by=SOLO, limit=10)[0].state.ended
+
+
+@pytest.mark.slow
+def test_who_is_no_longer_known_signs_in_again_and_what_waited_is_kept(
+    mortal: Mortal, browser: Browser, tmp_path: Path
+):
+    with Platform.open(load_settings({"home": tmp_path}, environ={})) as platform:
+        served = Served(f"http://127.0.0.1:{mortal.port}", platform)
+        project = drawn(served, tmp_path / "leaves")
+        context = entered(browser, served)
+        page = label(context.new_page(), served, project)
+        mortal.kill()
+        page.keyboard.press("2")
+        expect(page.locator("#popup")).to_contain_text("The server cannot be reached.")
+        mortal.start("another-token-for-tests")
+        expect(page.locator(".lb-saved")).to_have_text("1 label waits until you sign in again")
+        page.locator("#popup").get_by_role("link", name="Sign in again").click()
+        page.get_by_label("Token").fill("another-token-for-tests")
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_selector("#labelling[data-ready]")
+        all_saved(page)
+        expect(image(page, 0)).to_have_attribute("aria-label", "Image 1: rust")
+        context.close()

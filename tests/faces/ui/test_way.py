@@ -190,6 +190,30 @@ def test_labels_that_somebody_has_already_come_in_with_the_images(watched: Watch
     assert watched.wrong == []
 
 
+def test_a_list_that_is_not_taken_says_why_until_the_labels_that_fit_are_taken(
+    watched: Watched, place: Place, tmp_path: Path
+):
+    platform = place.served.platform
+    made = platform.projects.create("Partly named", by=SOLO)
+    platform.projects.set_settings(made.id, {"grouping": False}, by=SOLO)
+    platform.projects.set_data(made.id, place.data, by=SOLO)
+    file = platform.data.records(place.data, limit=1, by=SOLO)[0]["file"]
+    named = tmp_path / "named.csv"
+    page = watched.go(f"{place.served.url}/projects/{made.id}")
+    page.get_by_text("Labels that you have already").click()
+    for content in ("a,b\n1,2\n", f"file,class\n{file},rust\nnowhere.jpg,rust\n"):
+        named.write_text(content)
+        page.locator("#more-labels input[data-part=files]").set_input_files(named)
+        first = "has no column" if content.startswith("a,b") else "nowhere.jpg. No label was kept."
+        expect(page.locator("#labels-step .note")).to_contain_text(first)
+    page.get_by_role("button", name="Take the labels of the others").click()
+    taken = "1 label was brought in. 1 is of an image that is not here."
+    expect(page.locator(".toast", has_text=taken)).to_be_visible()
+    expect(page.locator("#labels-step .note")).to_have_count(0)
+    assert platform.projects.counts(made.id, by=SOLO) == {"rust": 1}
+    assert watched.wrong == []
+
+
 def test_the_steps_say_where_the_project_stands_and_findings_show_their_images(watched: Watched, place: Place):
     page = watched.go(place.at())
     expect(page.locator(".lead")).to_contain_text("Of images that it had not seen, it names")

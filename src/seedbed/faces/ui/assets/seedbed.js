@@ -124,13 +124,27 @@
     if (log && !log.matches(":focus")) log.scrollTop = log.scrollHeight;
   }
 
-  // NiceGUI shows this while the server cannot be reached
+  // NiceGUI shows this while there is no connection: nobody answers, or a server that was started anew
+  // knows nobody
   function sayLost() {
     const [what, then] = document.querySelectorAll("#popup > span");
     if (!then) return;
-    what.textContent = "The server cannot be reached.";
-    then.textContent = "What was saved is kept. This page goes on by itself once the server is back.";
+    let said = null;
+    const say = (isAsked) => {
+      if (said === isAsked) return; // a link that is written anew cannot be pressed
+      said = isAsked;
+      what.textContent = isAsked ? "You are no longer signed in." : "The server cannot be reached.";
+      then.textContent = `What was saved is kept. ${isAsked ? "" : "This page goes on by itself once the server is back."}`;
+      if (isAsked) then.append(Object.assign(document.createElement("a"), { href: signIn(), textContent: "Sign in again" }));
+    };
+    say(false);
+    window.socket?.on("connect_error", async () => {
+      const answer = await fetch("/api/v1/health").catch(() => null);
+      say(answer?.status === 401);
+    });
   }
+
+  const signIn = () => `/sign-in?next=${encodeURIComponent(location.pathname)}`;
 
   applyTheme();
   system.addEventListener("change", applyTheme);

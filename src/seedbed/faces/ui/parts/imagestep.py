@@ -102,9 +102,11 @@ def _shelf(uuid: str, images: int) -> None:
 
 def _offenders(uuid: str, finding: Mapping[str, Any], rows: Mapping[str, int]) -> None:
     files = [str(file) for group in finding.get("groups", ()) for file in group]
-    kept = [file for file in files if rows.get(file, SEVERAL) != SEVERAL][:_OFFENDERS]
+    kept = [file for file in files if rows.get(file, SEVERAL) != SEVERAL]
     if kept:
-        thumbs.grid([thumbs.Thumb(thumbs.address(uuid, rows[file]), file) for file in kept])
+        thumbs.grid([thumbs.Thumb(thumbs.address(uuid, rows[file]), file) for file in kept[:_OFFENDERS]])
+    if len(kept) > _OFFENDERS:
+        words(f"and {len(kept) - _OFFENDERS:,} more.", "p", "soft small")
     gone = [file for file in files if file not in rows]
     if gone:
         more = f" and {len(gone) - 12:,} more" if len(gone) > 12 else ""

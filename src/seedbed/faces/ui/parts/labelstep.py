@@ -1,8 +1,12 @@
 """The labels of a project: how many of each class, what is missing, and the way to label."""
 
+from collections.abc import Awaitable, Callable
+
 from nicegui import ui
 
 from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.projects.classes import Kind
+from seedbed.base.errors import SeedbedError
 from seedbed.faces.api.paths import drop_upload, upload_path
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, button, link, path, words
@@ -12,7 +16,8 @@ from seedbed.faces.ui.results import texts
 from seedbed.faces.ui.site import Visit
 from seedbed.faces.ui.telling import say_so, telling
 from seedbed.faces.ui.way import labels_in_words
-from seedbed.flows.platform import Platform
+from seedbed.flows.images import ImagesMissing
+from seedbed.flows.usecases.label_files import Imported
 from seedbed.flows.usecases.ways import Way
 
 
@@ -31,10 +36,6 @@ class LabelStep:
         if now.data is None:
             await self._step.show("later", "As soon as the images are in.", None, self._nothing)
             return
-        if self._waiting:
-            upload, self._waiting = self._waiting, ""
-            await self._take(upload)
-            ui.run_javascript("history.replaceState(null, '', location.pathname)")  # taken: not again when reloaded
         when = _when(now)
         said = labels_in_words(now) if now.labels else "None yet. A few of each class are enough to begin with."
         known = (bool(now.labels), bool(now.missing), now.project.settings.goal)
@@ -45,6 +46,10 @@ class LabelStep:
             self._tally.clear()
             with self._tally:
                 tally(now)
+        if self._waiting:
+            upload, self._waiting = self._waiting, ""
+            await self._take(upload)
+            ui.run_javascript("history.replaceState(null, '', location.pathname)")  # taken: not again when reloaded
 
     async def _nothing(self) -> None:
         if self._waiting:
@@ -52,8 +57,10 @@ class LabelStep:
 
     async def _draw(self, now: Way) -> None:
         self._tally = box(classes="stack")
+        self._refusal = box()
         may = self._visit.by.may(Role.TRAINER, self._project)
-        if may and not now.labels and now.data and texts(now.data, "classes"):
+        named = now.data is not None and now.project.kind is not Kind.BINS and texts(now.data, "classes")
+        if may and not now.labels and named:
             words("The folders of your images have names. If they say what is on the images, take them as labels.", "p")
             with box(classes="row"):
                 button("Take the names of the folders as labels", self._take_folders)
@@ -71,6 +78,7 @@ class LabelStep:
                 with box(classes="row"):
                     href = path("api", "v1", "projects", now.project.id, "labels", "export", format="csv")
                     link("Download the labels as a table (CSV)", href, download="")
+                    link("For other tools", path("projects", now.project.id, "takeaway"))
 
     def _more(self) -> None:
         text = "Drag a file of labels here: CSV, Label Studio, COCO, YOLO, Hugging Face."
@@ -86,28 +94,42 @@ class LabelStep:
     async def _heard(self, arrived: Uploaded) -> None:
         await self._take(arrived.upload, golden=bool(self._sure.value))
 
-    async def _take(self, upload: str, *, golden: bool = False) -> None:
-        with telling():
-            count = await take_labels(self._visit, self._project, upload, golden=golden)
-            say_so(f"{say.plural(count, 'label was', 'labels were')} brought in.")
+    async def _take(self, upload: str, *, golden: bool = False, skip_missing: bool = False) -> None:
+        try:
+            taken = await self._visit.ask(self._import, upload, golden=golden, skip_missing=skip_missing)
+        except SeedbedError as error:
+            self._refusal.clear()
+            with self._refusal:
+                self._refused(error, lambda: self._take(upload, golden=golden, skip_missing=True))
+            return
+        brought = f"{say.plural(taken.count, 'label was', 'labels were')} brought in."
+        others = say.plural(taken.skipped, "is of an image that is not here", "are of images that are not here")
+        self._refusal.clear()
+        with self._visit.client:  # the button that was pressed may be gone by now
+            say_so(f"{brought} {others}." if taken.skipped else brought)
+
+    def _import(self, upload: str, *, golden: bool, skip_missing: bool, by: Identity) -> Imported:
+        platform = self._visit.platform
+        file = upload_path(platform.settings, upload)
+        taken = platform.projects.import_labels(self._project, file, golden=golden, skip_missing=skip_missing, by=by)
+        drop_upload(platform.settings, upload)
+        return taken
+
+    def _refused(self, error: SeedbedError, others: Callable[[], Awaitable[None]]) -> None:
+        """Why a list was not taken stays on the page: it names what has to be corrected."""
+        with box(classes="note bad stack", role="alert"):
+            if isinstance(error, ImagesMissing):
+                words(f"{error.message} Bring those images in first, or take the labels of the others.", "p")
+                with box(classes="row"):
+                    button("Take the labels of the others", others)
+            else:
+                words(" ".join([error.message, *error.problems, error.hint]).strip(), "p")
 
 
 def _when(now: Way) -> When:
     if now.training.open:
         return ""
     return "now" if not now.labels or (now.missing and now.result is None) else "done"
-
-
-async def take_labels(visit: Visit, project: str, upload: str, *, golden: bool = False) -> int:
-    """Bring the labels of an upload in; how many were new."""
-    return await visit.ask(lambda *, by: _take(visit.platform, project, upload, by, golden=golden))
-
-
-def _take(platform: Platform, project: str, upload: str, by: Identity, *, golden: bool) -> int:
-    path = upload_path(platform.settings, upload)
-    count = platform.projects.import_labels(project, path, golden=golden, by=by).count
-    drop_upload(platform.settings, upload)
-    return count
 
 
 def tally(now: Way) -> None:
