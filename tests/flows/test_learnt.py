@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from seedbed.assets.access.roles import SOLO
+from seedbed.assets.access.roles import SOLO, Role
+from seedbed.assets.data.synthetic import write_leaves
+from seedbed.assets.projects.labels import LabelEvent
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.store.bundle import Bundle, Lineage
+from seedbed.base.ids import new_id
 from seedbed.flows.desk.answers import ProjectDesk
+from seedbed.flows.kinds.labels import read_labels
 from seedbed.flows.kinds.models import Model, Predictions
 from seedbed.flows.packing import packed, unpacked
 from seedbed.flows.platform import Platform
@@ -20,6 +24,8 @@ from seedbed.flows.standing import Standings
 from seedbed.flows.usecases.learnt import Learnt
 from seedbed.methods.label.suggest import Suggester
 from seedbed.methods.label.together import in_classes, together
+from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.states import State
 from tests.flows.made_up import MadeUp, embeddings_of, made_up
 
 CLASSES = ("rust", "mildew", "healthy")
@@ -195,3 +201,50 @@ def test_a_class_that_the_model_does_not_know_is_still_proposed(tmp_path: Path) 
     chosen = {"ask": "next", "chooser": "auto", "count": 5, "seed": 0}
     rows = unpacked(ProjectDesk("p").answer({**question, **chosen})["rows"])
     assert len(set(rows)) == 5 and min(rows) >= 8
+
+
+# --- the whole way --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_after_a_real_training_proposals_are_its_own_too_and_images_may_be_added(
+    platform: Platform, leaves: Path, truth: Path, tmp_path: Path
+) -> None:
+    known = read_labels(truth)
+    project = platform.projects.create("Leaves", classes=sorted(set(known.values())), by=SOLO).id
+
+    def done(jobs: Sequence[Job]) -> None:
+        ended = platform.run_until_done([job.id for job in jobs])
+        assert [job.reason for job in ended if job.state is not State.DONE] == []
+
+    def proposed(rows: Sequence[int]) -> list[tuple[str, float]]:
+        found = platform.labelling.suggestions(project, rows, by=SOLO)
+        return [(one.label, one.confidence) for one in found.suggestions]
+
+    done([platform.data.add(leaves, name="leaves", project=project, size=32, by=SOLO)])
+    done(platform.labelling.group(project, by=SOLO))
+    labelled = [
+        file for name in set(known.values()) for file in sorted(file for file in known if known[file] == name)[:6]
+    ]
+    said = [LabelEvent(new_id(), file, known[file], "") for file in labelled]
+    platform.projects.add_labels(project, said, by=SOLO)
+    before = proposed(range(60))
+    quick = {"steps": 8, "size": 32, "evaluate_every": 4, "checkpoint_every": 8}
+    done(list((platform.trainings.start(project, params=quick, by=SOLO).jobs or {}).values()))
+    until = time.monotonic() + 30
+    while (after := proposed(range(60))) == before:
+        assert time.monotonic() < until, "the model is not asked"
+    assert all(one != two for one, two in zip(before, after, strict=True)), "it has seen every image"
+
+    first = platform.labelling._opened(project, Role.LABELLER, SOLO).gallery.shapes.ids
+    write_leaves(tmp_path / "more", 2, seed=9, size=48)
+    done([platform.data.add(tmp_path / "more", to="leaves", project=project, size=32, by=SOLO)])
+    done(platform.labelling.group(project, by=SOLO))
+    assert platform.labelling.board(project, by=SOLO).images == 72
+    now = proposed(range(72))
+    opened = platform.labelling._opened(project, Role.LABELLER, SOLO)
+    everything = {"rows": packed(np.arange(72)), "answers": None}
+    alone = ProjectDesk(project).answer(platform.labelling._likely("suggest", opened) | everything)
+    old = np.isin(opened.gallery.shapes.ids, first)
+    same = np.isclose([sure for _, sure in now], alone["confidences"], atol=1e-4)
+    assert old.sum() == 60 and same[~old].all() and not same[old].any()
