@@ -44,11 +44,11 @@ _APART = {  # what is no setting of the method -> what it is called, its default
     "seed": ("Seed", 0),
 }
 _TEXTS = {  # what is written -> what it is called, an example
-    "good": ("The good class (for one-class)", "healthy"),
-    "group": ("Column whose images stay together", "plant"),
-    "memory": ("Memory (else as much as it needs)", "8G"),
+    "good": ("Good class (one-class)", "healthy"),
+    "group": ("Grouped by column", "plant"),
+    "memory": ("Memory (else enough)", "8G"),
 }
-_QUEUES = {JobClass.TE: "Soon (trial and error)", JobClass.BE: "When there is room (best effort)"}
+_QUEUES = {JobClass.TE: "Soon", JobClass.BE: "When there is room"}
 _READERS: dict[str, Callable[[str], Any]] = {"values": read_values, "options": read_others, "memory": parse_size}
 _OTHERS = ("algorithm", "start", "weights", "cls", "values", "options")
 NAMES = frozenset((*_OTHERS, *_CHOICES, *_NUMBERS, *_APART, *_TEXTS))  # of all fields
