@@ -11,7 +11,7 @@ import pytest
 from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.projects.classes import Kind, NewClass, percent_bins
 from seedbed.assets.projects.formats import FORMATS
-from seedbed.assets.projects.labels import LabelEvent, Mark
+from seedbed.assets.projects.labels import LabelEvent, Mark, Source
 from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.base.errors import Forbidden, InvalidInput, NotFound, TooLarge, Unsafe
@@ -109,6 +109,37 @@ def test_disagreements_are_listed_until_people_agree(platform: Platform, fields:
     say(platform, "well", row=1)
     say(platform, "", row=2, by=BOB, mark=Mark.UNSURE)
     assert platform.projects.disagreements("fields", by=SOLO) == []
+
+
+def test_a_disagreement_is_settled_by_whoever_says_what_is_right_until_somebody_differs_anew(
+    platform: Platform, fields: Project
+) -> None:
+    carol = Identity(id="c", name="carol", role=Role.OPERATOR)
+
+    def listed() -> list[int]:
+        return [one.index for one in platform.projects.disagreements("fields", by=SOLO)]
+
+    for row in (0, 1, 2, 3):
+        say(platform, "rust", row=row)
+        say(platform, "well", row=row, by=BOB)
+    assert listed() == [3, 2, 1, 0]
+    say(platform, "rust", row=0)  # one of the two keeps to it
+    say(platform, "well", row=1, by=carol)  # a third decides
+    say(platform, "well", row=2, by=BOB)  # the one who spoke last looks again
+    assert listed() == [3]
+    assert [labels(platform)[file] for file in FILES[:3]] == ["rust", "well", "well"]
+    say(platform, "well", row=0, by=BOB)
+    say(platform, "well", row=1, by=BOB)  # nothing new
+    say(platform, "", row=2, by=BOB)  # takes it back: only one label is left
+    assert listed() == [0, 3]
+    sure = [LabelEvent(new_id(), id_of(FILES[3]), "rust", "", Source.IMPORT)]
+    platform.projects.add_labels("fields", sure, by=carol)
+    assert listed() == [3, 0], "a list that is brought in settles nothing"
+    sure = [LabelEvent(new_id(), id_of(FILES[4]), "rust", "", Source.GOLDEN)]
+    platform.projects.add_labels("fields", sure, by=SOLO)
+    say(platform, "well", row=4, by=BOB)
+    say(platform, "rust", row=4, by=carol)
+    assert listed() == [4, 3, 0], "nor does the next who is asked what is known"
 
 
 def unzipped(content: bytes, folder: Path) -> Path:

@@ -55,9 +55,13 @@ def test_two_people_see_each_other_their_labels_and_where_they_disagree(browser:
     ada.get_by_role("button", name="People disagree: 1").click(timeout=20_000)
     expect(image(ada, 0).locator(".lb-name")).to_contain_text("ada: healthy")
     expect(image(ada, 0).locator(".lb-name")).to_contain_text("grace: rust")
+    expect(image(ada, 0)).to_have_attribute("title", "ada: healthy · grace: rust")
     ada.keyboard.press("u")  # what grace said since stays
     expect(ada.locator(".toast.warn")).to_contain_text("somebody else has labelled since")
     expect(image(grace, 0)).to_have_attribute("aria-label", "Image 1: rust")
+    ada.keyboard.press("1")  # keeps to it, knowing what grace said: that settles it
+    expect(image(grace, 0)).to_have_attribute("aria-label", "Image 1: healthy")
+    expect(ada.get_by_role("button", name="People disagree")).to_be_hidden(timeout=20_000)
     first.close()
     second.close()
 

@@ -190,6 +190,15 @@ def history(connection: Connection, project: str, image: str, after: int, limit:
     return _read(connection, project, query.order_by(_events.c.number).limit(limit))
 
 
+def said_of(connection: Connection, project: str, images: Sequence[str]) -> list[Label]:
+    """Everything that was said of these images, the oldest first."""
+    query = select(_events).where(_events.c.project == project, _said_of_images)
+    found: list[Label] = []
+    for start in range(0, len(images), _MANY):
+        found += _read(connection, project, query.where(_events.c.image.in_(images[start : start + _MANY])))
+    return sorted(found, key=lambda label: label.number)
+
+
 def changes(connection: Connection, project: str, after: int, limit: int) -> Changes:
     """The events after a number, the oldest first, at most so many."""
     last = last_number(connection, project)  # first: what is committed meanwhile belongs to the next answer

@@ -263,6 +263,11 @@ class Projects:
             project = _find(connection, reference)
             return label_events.history(connection, project.id, image, after, min(max(limit, 0), _MOST_EVENTS))
 
+    def said_of(self, reference: str, images: Sequence[str]) -> Sequence[Label]:
+        """Everything that was said of these images, by the names that the events have, the oldest first."""
+        with self._database.read() as connection:
+            return label_events.said_of(connection, _find(connection, reference).id, images)
+
     def changes(self, reference: str, *, after: int = 0, limit: int = _MOST_EVENTS) -> Changes:
         """What was said after a number, the oldest first, and where to go on from."""
         with self._database.read() as connection:

@@ -1,6 +1,6 @@
 """Labels as people give and read them: kept by image, on disk before they are acknowledged; snapshots into bundles."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -107,17 +107,20 @@ class ProjectLabels:
         return self._kept.last_number(self._require(ref, Role.VIEWER, by).id)
 
     def disagreements(self, ref: str, *, data: str = "", by: Identity) -> Sequence[Disagreement]:
-        """Images on which people's last labels differ, with what each of them said, the newest first."""
+        """Images on which people's last labels differ, with what each of them said, the newest first.
+
+        Whoever says something of an image on which people differ already has settled it, until somebody differs anew.
+        """
         project = self._require(ref, Role.VIEWER, by)
-        images = self._rows_of(project, data, by)
+        images, same = self._rows_of(project, data, by), self._same(project)
         to_say = {check.image for check in self.checks_for(project, by=by) if not check.said}
-        found = []
-        for image, said in self._kept.opinions(project.id, self._same(project)).items():
-            if len({one.label for one in said.values()}) > 1 and image not in to_say:
-                newest = max(one.number for one in said.values())
-                told = {person: one.label for person, one in said.items()}
-                found.append((newest, Disagreement(image, _row(images, image), told)))
-        return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
+        opinions = self._kept.opinions(project.id, same).items()
+        apart = {image: said for image, said in opinions if _differ(one.label for one in said.values())}
+        names = dict.fromkeys(one.image for said in apart.values() for one in said.values())
+        asked = _open_questions(self._kept.said_of(project.id, list(names)), same) - to_say
+        newest = sorted(asked & apart.keys(), key=lambda image: -max(one.number for one in apart[image].values()))
+        told = {image: {person: one.label for person, one in apart[image].items()} for image in newest}
+        return [Disagreement(image, _row(images, image), said) for image, said in told.items()]
 
     def quality(self, ref: str, *, by: Identity) -> Quality:
         """How far people agree on images that several have labelled, and how they do where the answer is known.
@@ -237,6 +240,33 @@ class ProjectLabels:
 def _row(images: Images | None, name: str) -> int:
     row = images.only(name) if images else None
     return -1 if row is None else row
+
+
+def _differ(labels: Iterable[str]) -> bool:
+    return len({label for label in labels if label}) > 1
+
+
+def _open_questions(events: Sequence[Label], same: Callable[[str], str]) -> set[str]:
+    """Images on which people differ and nobody has said since what is right; the events from the oldest on.
+
+    Only a person settles: a list that is brought in was made without looking at this, and where the answer is known
+    people are asked without being told what others said.
+    """
+    asked: set[str] = set()
+    known = {same(event.image) for event in events if event.source == Source.GOLDEN}
+    said: dict[str, dict[str, str]] = {}
+    last: dict[str, str] = {}
+    for event in events:
+        image = same(event.image)
+        people = said.setdefault(image, {})
+        people[event.by] = event.label
+        settles = image in asked and image not in known and event.label and event.source == Source.PERSON
+        if settles or not _differ(people.values()):
+            asked.discard(image)
+        elif event.label != last.get(image):
+            asked.add(image)
+        last[image] = event.label
+    return asked
 
 
 def _same(bundle: Bundle, labels: Labels, store: Store) -> bool:

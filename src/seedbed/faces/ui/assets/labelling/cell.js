@@ -52,7 +52,7 @@ export class Cell {
     this.element.style.setProperty("--class", session.classOf(shown)?.colour || "var(--soft)");
     text(this.name, quarrel ? quarrelWords(quarrel) : captionOf(said, proposal));
     put(this.element, "aria-label", words.image(this.index, said, proposal));
-    put(this.element, "title", this.#title(said, session));
+    put(this.element, "title", quarrel ? quarrelWords(quarrel) : this.#title(said, session)); // in full: cells are narrow
     this.drawRound(session, said);
     this.drawPlace(session);
   }

@@ -13,6 +13,7 @@ export class Helps {
   constructor(session) {
     this.session = session;
     session.on("images", (indexes) => { this.#changed += indexes ? indexes.length : ENOUGH; this.#soon(); });
+    session.on("kept", () => { this.#quarrel ||= session.order.by === "disagreements"; this.#soon(); }); // settled
     session.on("heard", (others) => { this.#quarrel ||= others.length > 0; this.#soon(); });
     this.#soon();
   }
