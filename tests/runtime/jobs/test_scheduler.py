@@ -228,6 +228,20 @@ def test_a_job_that_was_stopped_for_now_keeps_what_it_did_and_goes_on_when_it_is
     assert [a.outcome for a in service.queue.attempts(job.id)] == ["preempted", "done"]
 
 
+def test_a_job_that_is_let_go_on_while_it_is_still_stopping_goes_on(service: Service) -> None:
+    job = service.submit(params={"to": 40, "pause": 0.02})
+    service.until_step(job, 2)
+    assert service.queue.pause(job.id, by="ada").pausing
+    let = service.queue.resume(job.id)
+    assert let.state is State.STOPPING and not let.pausing
+    with pytest.raises(Conflict, match="was not stopped"):
+        service.queue.resume(job.id)
+    done = service.finish(job)
+    assert (done.state, done.failures, done.preemptions) == (State.DONE, 0, 0)
+    assert service.numbers(job) == tuple(range(40))
+    assert [a.outcome for a in service.queue.attempts(job.id)] == ["preempted", "done"]
+
+
 def test_a_job_that_has_not_begun_can_be_stopped_for_now_and_cancelled(service: Service) -> None:
     job = service.submit(params={"to": 1})
     assert service.queue.pause(job.id).paused and service.queue.pause(job.id).paused

@@ -102,7 +102,7 @@ class Trainings:
         """Go on from where it was stopped."""
         with self._changing:
             for job in self._open(ref, by):
-                if job.paused:
+                if job.paused or job.pausing:
                     self._jobs.resume(job.id, by=by)
         return self.of(ref, by=by)
 
@@ -233,7 +233,7 @@ def _waiting(behind: int, seconds: float | None, *, usual: bool) -> str:
 
 def _stage(jobs: Sequence[Job]) -> Stage:
     states = {job.state for job in jobs}
-    if any(job.paused or (job.state is State.STOPPING and job.wish == "pause") for job in jobs):
+    if any(job.paused or job.pausing for job in jobs):
         return "stopped"
     for state, stage in ((State.FAILED, "failed"), (State.CANCELLED, "cancelled")):
         if state in states:

@@ -12,7 +12,7 @@ from seedbed.assets.store.events import Events, News
 from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.ids import new_id
-from seedbed.runtime.jobs.records import PAUSE, PAUSED, Attempt, Job, Metric, Waiter
+from seedbed.runtime.jobs.records import GO_ON, PAUSE, PAUSED, Attempt, Job, Metric, Waiter
 from seedbed.runtime.jobs.spec import JobSpec, output_of_job
 from seedbed.runtime.jobs.states import State, check
 
@@ -107,13 +107,14 @@ class Queue:
         return self.get(job.id)
 
     def resume(self, ref: str) -> Job:
-        """Let a paused job go on from where it was."""
+        """Let a paused job go on from where it was; one that still puts its state away starts again after that."""
         job = self.get(ref)
         with self.database.write() as conn:
             job = self.locked(conn, job.id)
-            if not job.paused:
+            if not (job.paused or job.pausing):
                 raise Conflict(f"Job {job.id} is {job.state}, and was not stopped for now.")
-            self._hold(conn, job, "job.resumed", reason="Goes on as soon as there is room", not_before=0.0)
+            change = {"wish": GO_ON} if job.pausing else {"not_before": 0.0}
+            self._hold(conn, job, "job.resumed", reason="Goes on as soon as there is room", **change)
         return self.get(job.id)
 
     def _hold(self, conn: Connection, job: Job, kind: str, **values: Any) -> None:

@@ -9,6 +9,7 @@ from seedbed.runtime.jobs.spec import JobClass, JobSpec
 from seedbed.runtime.jobs.states import State
 
 PAUSE = "pause"  # the wish of a job that is to put its state away and wait
+GO_ON = "go on"  # the wish of one that was let go on while it was still putting its state away
 PAUSED: Instant = 1e12  # not before this moment, which nobody lives to see: until somebody lets it go on
 
 
@@ -42,6 +43,11 @@ class Job:
     def paused(self) -> bool:
         """Whether it waits until somebody lets it go on."""
         return self.state is State.WAITING and self.not_before >= PAUSED
+
+    @property
+    def pausing(self) -> bool:
+        """Whether it is still putting its state away, to wait then."""
+        return self.state is State.STOPPING and self.wish == PAUSE
 
     @property
     def step(self) -> str:

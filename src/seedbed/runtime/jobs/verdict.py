@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from seedbed.base.errors import DiskFull, TooOften, Unavailable, family
 from seedbed.runtime.executors.protocol import Exited, Lost
-from seedbed.runtime.jobs.records import PAUSE, Job
+from seedbed.runtime.jobs.records import GO_ON, PAUSE, Job
 from seedbed.runtime.jobs.states import State
 
 STOPPED = 75  # the exit code of a worker that made a checkpoint because it was asked to stop
@@ -52,6 +52,8 @@ def judge(job: Job, status: Exited | Lost, error: Mapping[str, Any]) -> Verdict:
         return Verdict("preempted", State.WAITING, "Made room for another job", preemption=True, head=True)
     if job.wish == PAUSE and stopped:
         return Verdict("preempted", State.WAITING, job.reason or "Stopped for now", head=True, pause=True)
+    if job.wish == GO_ON and stopped:
+        return Verdict("preempted", State.WAITING, job.reason, head=True)
     if isinstance(status, Lost):
         return failed(job, status.reason, outcome="lost")
     if status.code == STOPPED:
