@@ -69,7 +69,7 @@ async def data_set(visit: Visit, ref: str, offset: int = 0) -> None:
 
 def _answer(numbers: dict[str, Any], findings: Sequence[Any]) -> str:
     classes = numbers["classes"]
-    known = f" in {say.plural(len(classes), 'class', 'classes')}" if classes else ", none of them labelled"
+    known = f" in {say.plural(len(classes), 'class', 'classes')}" if classes else ", which came without labels"
     look = f" {say.plural(len(findings), 'finding')} to look at." if findings else " Nothing is wrong with them."
     return f"{say.plural(numbers['images'], 'image')}{known}.{look}"
 
