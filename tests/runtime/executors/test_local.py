@@ -255,11 +255,11 @@ def test_a_supervisor_that_comes_after_its_place_was_revoked_does_nothing(
 
 
 def test_starting_an_attempt_costs_little(executor: LocalExecutor, tmp_path: Path) -> None:
-    """From start to the command's end, above what the command alone takes; on a busy machine, so the best of 5."""
+    """From start to the command's end, above what the command alone takes; on a busy machine, so the best of 25."""
 
     def took(run: Callable[[int], object]) -> float:
         times = []
-        for number in range(5):
+        for number in range(25):
             began = time.perf_counter()
             run(number)
             times.append(time.perf_counter() - began)
