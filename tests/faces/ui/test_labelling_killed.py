@@ -99,6 +99,7 @@ def test_who_is_no_longer_known_signs_in_again_and_what_waited_is_kept(
         project = drawn(served, tmp_path / "leaves")
         context = entered(browser, served)
         page = label(context.new_page(), served, project)
+        page.wait_for_function("window.did_handshake")  # only a connection that there was can be lost
         mortal.kill()
         page.keyboard.press("2")
         expect(page.locator("#popup")).to_contain_text("The server cannot be reached.")

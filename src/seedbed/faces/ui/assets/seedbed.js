@@ -125,9 +125,10 @@
   }
 
   // NiceGUI shows this while there is no connection: nobody answers, or a server that was started anew
-  // knows nobody
+  // knows nobody. It waits for no word of the server, who may be gone before the first one.
   function sayLost() {
-    const [what, then] = document.querySelectorAll("#popup > span");
+    const popup = document.getElementById("popup");
+    const [what, then] = popup?.querySelectorAll("span") ?? [];
     if (!then) return;
     let said = null;
     const say = (isAsked) => {
@@ -138,10 +139,15 @@
       if (isAsked) then.append(Object.assign(document.createElement("a"), { href: signIn(), textContent: "Sign in again" }));
     };
     say(false);
-    window.socket?.on("connect_error", async () => {
+    let asking;
+    const ask = async () => {
       const answer = await fetch("/api/v1/health").catch(() => null);
       say(answer?.status === 401);
-    });
+    };
+    new MutationObserver(() => {
+      clearInterval(asking);
+      if (popup.ariaHidden === "false") asking = setInterval(ask, 1000);
+    }).observe(popup, { attributeFilter: ["aria-hidden"] });
   }
 
   const signIn = () => `/sign-in?next=${encodeURIComponent(location.pathname)}`;
@@ -151,5 +157,6 @@
   window.addEventListener("storage", applyTheme); // another tab chose
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", onClick);
-  window.seedbed = { toast, tell, toEnd, ready: () => { applyTheme(); showBell(); sayLost(); } };
+  document.addEventListener("DOMContentLoaded", sayLost);
+  window.seedbed = { toast, tell, toEnd, ready: () => { applyTheme(); showBell(); } };
 })();
