@@ -13,7 +13,16 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+    expect,
+    sync_playwright,
+)
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import Conflict
@@ -25,6 +34,8 @@ from tests.faces.ui.content import Content, ended, fill
 CHROMIUM = Path("/usr/bin/chromium")
 TOKEN = "a-token-for-tests"
 DESK, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+
+expect.set_options(timeout=15_000)  # three times the usual: a busy machine draws late
 
 
 @dataclass(frozen=True)
