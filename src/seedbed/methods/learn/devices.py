@@ -2,8 +2,11 @@
 
 import resource
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from seedbed.base.errors import InvalidInput
 
@@ -40,6 +43,18 @@ def compiles(choice: str, steps: int, ranks: int, device: torch.device) -> bool:
     if choice != "auto":
         return choice == "always"
     return device.type == "cuda" and ranks == 1 and steps >= _WORTH_COMPILING
+
+
+def compiled(network: Any) -> Callable[[Tensor], Tensor]:
+    """The network, compiled up to its head: what is compiled is then the same for every number of classes.
+
+    So a process compiles for its first training alone, and torch's cache on disk serves the processes after it.
+    """
+    if not hasattr(network, "forward_features"):
+        whole: Callable[[Tensor], Tensor] = torch.compile(network, dynamic=False)
+        return whole
+    features: Callable[[Tensor], Tensor] = torch.compile(network.forward_features, dynamic=False)
+    return lambda images: network.forward_head(features(images))
 
 
 def memory_used(device: torch.device) -> dict[str, float]:

@@ -14,7 +14,7 @@ from seedbed.methods.learn.algorithm import Algorithm, Batch, Forward
 from seedbed.methods.learn.asking import ask
 from seedbed.methods.learn.augment import View, augment
 from seedbed.methods.learn.average import Average
-from seedbed.methods.learn.devices import compiles, half_precision, records
+from seedbed.methods.learn.devices import compiled, compiles, half_precision, records
 from seedbed.methods.learn.draws import Key
 from seedbed.methods.learn.feed import Rows
 from seedbed.methods.learn.folding import fold_norms
@@ -62,9 +62,7 @@ class Learner:
         self._trained: Forward = group.wrap(self.network)
         self._teacher: Forward = self.average.network
         if compiles(settings.compile, steps, group.ranks, device):
-            self._trained, self._teacher = (
-                torch.compile(network, dynamic=False) for network in (self._trained, self._teacher)
-            )
+            self._trained, self._teacher = compiled(self._trained), compiled(self._teacher)
         self._replay = Replay(
             self.step, record=records(settings.record, group.ranks, device), eager=3 if group.ranks == 1 else _SETTLING
         )
