@@ -53,12 +53,12 @@ def test_few_labels_trains_tests_labels_all_and_exports(
 def _the_service_answers_from_the_exported_model(platform: Platform, leaves: Path, rows: list[dict[str, str]]) -> None:
     row = rows[0]
     answer = platform.models.predict_image("leaves.model", (leaves / row["file"]).read_bytes(), by=SOLO)
-    best = answer[0]
+    best = answer.guesses[0]
     assert best.label == row["class"] and best.probability == pytest.approx(float(row["confidence"]), abs=1e-3)
-    assert sum(guess.probability for guess in answer) == pytest.approx(1.0, abs=1e-4)
+    assert sum(guess.probability for guess in answer.guesses) == pytest.approx(1.0, abs=1e-4)
     picture = io.BytesIO()
     Image.new("L", (7, 900), 128).save(picture, "PNG")
-    assert len(platform.models.predict_image("leaves.download", picture.getvalue(), by=SOLO)) == 6
+    assert len(platform.models.predict_image("leaves.download", picture.getvalue(), by=SOLO).guesses) == 6
     with pytest.raises(InvalidInput, match="not an image"):
         platform.models.predict_image("leaves.model", b"no image", by=SOLO)
 

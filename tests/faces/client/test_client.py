@@ -42,6 +42,7 @@ PAIRS = {
     results.Member: views.MemberView,
     results.Recipe: views.RecipeView,
     results.Guess: views.GuessView,
+    results.Answer: views.AnswerView,
     results.Input: views.InputView,
     results.User: views.UserView,
     results.Token: views.TokenView,

@@ -66,6 +66,11 @@ def test_of_each_class_it_is_said_how_many_were_found_and_how_many_were_right():
     ]
 
 
+def test_of_ordered_classes_the_value_to_be_expected_is_told_beside_how_sure_the_model_is():
+    assert Called("a.jpg", "25 to 50 %", 0.734, 34.26).in_words() == "about 34.3, 73 % sure"
+    assert Called("a.jpg", "rust", 0.734).in_words() == "73 % sure"
+
+
 def test_a_sample_shows_every_class_and_keeps_the_numbers_of_the_images():
     called = [Called(f"{number}.jpg", "rare" if number == 90 else "often", 0.9) for number in range(100)]
     chosen = sample(called, 6)

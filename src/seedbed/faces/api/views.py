@@ -293,11 +293,18 @@ class MemberView(View):
 
 
 class GuessView(View):
-    """What a model makes of an image."""
+    """How probable a class is for an image."""
 
     label: str = Field(examples=["rust"])
     probability: float = Field(examples=[0.93])
     value: float | None = Field(None, description="What the class stands for, where the classes are ordered.")
+
+
+class AnswerView(View):
+    """What a model makes of an image, the most probable class first."""
+
+    guesses: list[GuessView]
+    value: float | None = Field(None, description="The value to be expected, where the classes are ordered.")
 
 
 class RecipeView(View):

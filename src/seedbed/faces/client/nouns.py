@@ -222,11 +222,11 @@ class Models(Noun):
         """Label many images; the fields are `data`, `path` or `upload`, and `project`."""
         return cast(list[results.Job], self._to.post(f"/models/{part(model)}/predict", fields))
 
-    def predict_image(self, model: str, image: bytes) -> list[results.Guess]:
+    def predict_image(self, model: str, image: bytes) -> results.Answer:
         """What a model makes of one image, the most probable first."""
         headers = {"Content-Type": "application/octet-stream"}
         found = self._to.send(f"/models/{part(model)}/predict-image", content=image, headers=headers)
-        return cast(list[results.Guess], found)
+        return cast(results.Answer, found)
 
     def recipes(self) -> dict[str, str]:
         """Every recipe with one line."""

@@ -321,10 +321,17 @@ class Member(TypedDict):
 
 
 class Guess(TypedDict):
-    """What a model makes of an image; `value` is what the class stands for, where the classes are ordered."""
+    """How probable a class is for an image; `value` is what the class stands for, where the classes are ordered."""
 
     label: str
     probability: float
+    value: float | None
+
+
+class Answer(TypedDict):
+    """What a model makes of an image, the most probable class first; of ordered ones, the value to be expected."""
+
+    guesses: list[Guess]
     value: float | None
 
 

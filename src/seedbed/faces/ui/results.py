@@ -25,6 +25,12 @@ class Called:
     file: str
     label: str
     confidence: float
+    value: float | None = None  # to be expected, where the classes are ordered
+
+    def in_words(self) -> str:
+        """How sure the model is, and of ordered classes the value to be expected."""
+        about = "" if self.value is None else f"about {self.value:.3g}, "
+        return f"{about}{percent(round(self.confidence, 2))} sure"
 
 
 def report_of(platform: Platform, bundle: Bundle, by: Identity) -> dict[str, Any]:
@@ -38,7 +44,7 @@ def predictions_of(platform: Platform, bundle: Bundle, by: Identity) -> list[Cal
     with _file(platform, bundle, "predictions", by).open(newline="", encoding="utf-8") as file:
         rows = csv.DictReader(file)
         return [
-            Called(row["file"], row["class"], float(row["confidence"]))
+            Called(row["file"], row["class"], float(row["confidence"]), float(row["value"]) if "value" in row else None)
             for row, _ in zip(rows, range(_MOST_ROWS), strict=False)
         ]
 

@@ -13,6 +13,7 @@ from seedbed.base.tables import csv_text
 from seedbed.flows.kinds.facts import Facts
 from seedbed.flows.kinds.kind import Kind, put
 from seedbed.flows.kinds.zoo import kept_in
+from seedbed.methods.learn.ordered import expected_values
 
 ONNX_FILE, FACTS_FILE = "model.onnx", "model.json"
 ANSWERS = "answers"  # the array of what a model says in numbers
@@ -120,7 +121,8 @@ class Predictions(Kind):
             put(folder / ANSWERS / ANSWERED_FILE, "".join(f"{image}\n" for image in ids))
             np.save(folder / ANSWERS / ANSWERS_FILE, probabilities.astype(np.float32), allow_pickle=False)
         called = probabilities.argmax(axis=1)
-        expected = [(f"{value:.6g}",) for value in probabilities @ np.asarray(values)] if values else [()] * len(called)
+        means = expected_values(probabilities, values) if values else ()
+        expected: Sequence[tuple[str, ...]] = [(f"{value:.6g}",) for value in means] or [()] * len(called)
         rows = [
             (image, classes[number], f"{row[number]:.6f}", *its, *(f"{value:.6f}" for value in row))
             for image, number, row, its in zip(images, called, probabilities, expected, strict=True)

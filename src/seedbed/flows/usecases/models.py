@@ -7,6 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.data.decode import Undecodable, decode
 from seedbed.assets.projects.classes import Kind
@@ -31,6 +34,7 @@ from seedbed.flows.usecases.jobs import Jobs
 from seedbed.flows.usecases.pages import may_see
 from seedbed.flows.usecases.projects import Projects
 from seedbed.flows.usecases.starts import Starts
+from seedbed.methods.learn.ordered import expected_values
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.executors.protocol import Node
 from seedbed.runtime.jobs.records import Job
@@ -47,6 +51,14 @@ class Guess:
 
     label: str
     probability: float
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model makes of one image: every class, the most probable first; of ordered ones the value to expect."""
+
+    guesses: tuple[Guess, ...]
     value: float | None = None
 
 
@@ -160,8 +172,8 @@ class Models:
         inputs = {"model": exported, "data": data}
         return self._jobs.submit_flow([*specs, JobSpec("predict", name=base, inputs=inputs, **common)], by=by)
 
-    def predict_image(self, model_ref: str, image: bytes, *, by: Identity) -> list[Guess]:
-        """What each class has, most probable first, from the exported model, within this process."""
+    def predict_image(self, model_ref: str, image: bytes, *, by: Identity) -> Answer:
+        """What the exported model makes of an image, within this process."""
         exported = self._exported(self._bundles.show(model_ref, by=by))
         files = {link.name: self._store.path_of(link.digest) for link in exported.arrays["files"].files}
         model = self._open(files[ONNX_FILE], files[FACTS_FILE])
@@ -169,10 +181,7 @@ class Models:
             pixels = decode(image, size=model.size, pixel_limit=self._pixel_limit).pixels
         except Undecodable as error:
             raise InvalidInput(f"This is not an image that can be used: {error.reason}.") from None
-        (row,) = model.predict(pixels[None])
-        values = model.values or [None] * len(model.classes)
-        guesses = map(Guess, model.classes, map(float, row), values)
-        return sorted(guesses, key=lambda guess: -guess.probability)
+        return answer_of(model.classes, model.predict(pixels[None]), model.values)
 
     def recipes(self) -> dict[str, str]:
         """Name and one line of each recipe."""
@@ -279,6 +288,14 @@ def _as_chosen(
     """The jobs of a training in their class, with what the training itself is given to compute on and to start from."""
     begun_jobs = begun([replace(spec, cls=cls) for spec in specs], beginning, data=data)
     return [replace(spec, resources=resources) if resources and spec.step == TRAIN else spec for spec in begun_jobs]
+
+
+def answer_of(classes: Sequence[str], rows: NDArray[np.float32], values: Sequence[float]) -> Answer:
+    """The answer of one image's row of probabilities; `values` are what ordered classes stand for."""
+    meant: Sequence[float | None] = values or [None] * len(classes)
+    guesses = map(Guess, classes, map(float, rows[0]), meant)
+    expected = float(expected_values(rows, values)[0]) if values else None
+    return Answer(tuple(sorted(guesses, key=lambda guess: -guess.probability)), expected)
 
 
 def _open_model(onnx: Path, facts: Path) -> Any:

@@ -10,6 +10,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.learn.calibrate import tempered
+from seedbed.methods.learn.ordered import expected_values
 
 _BINS = 15
 _MISTAKES = 24
@@ -134,7 +135,7 @@ def ordered_errors(
 ) -> dict[str, float]:
     """How far off answers on ordered classes are, in the unit of their values."""
     number = np.asarray(values, np.float64)
-    called, expected, true = number[probabilities.argmax(axis=1)], probabilities @ number, number[truth]
+    called, expected, true = number[probabilities.argmax(axis=1)], expected_values(probabilities, values), number[truth]
     return {
         "mean_absolute_error": float(np.abs(called - true).mean()),
         "expected_absolute_error": float(np.abs(expected - true).mean()),

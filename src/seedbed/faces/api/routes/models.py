@@ -20,7 +20,7 @@ from seedbed.faces.api.paths import (
 )
 from seedbed.faces.api.requests import PredictAsked, RecipeAsked, TrainAsked
 from seedbed.faces.api.routing import router
-from seedbed.faces.api.views import GuessView, JobView, RecipeView, plain
+from seedbed.faces.api.views import AnswerView, JobView, RecipeView, plain
 
 models = router("models")
 recipes = router("recipes")
@@ -67,11 +67,11 @@ def predict(ref: ModelRef, asked: PredictAsked, here: Here, rules: Rules, by: Tr
 
 
 @models.post("/{ref}/predict-image", openapi_extra=_IMAGE)
-async def predict_image(ref: ModelRef, request: Request, here: Here, by: Viewer) -> list[GuessView]:
+async def predict_image(ref: ModelRef, request: Request, here: Here, by: Viewer) -> AnswerView:
     """What a model makes of one image, the most probable first; the body is the image file."""
     image = await request.body()
-    guesses = await to_thread.run_sync(lambda: here.models.predict_image(ref, image, by=by))
-    return [GuessView(**asdict(guess)) for guess in guesses]
+    answer = await to_thread.run_sync(lambda: here.models.predict_image(ref, image, by=by))
+    return AnswerView(**asdict(answer))
 
 
 @recipes.get("")

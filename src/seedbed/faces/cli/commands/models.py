@@ -22,7 +22,7 @@ from seedbed.faces.cli.output import note, show_json, show_table
 from seedbed.faces.cli.session import Session, session
 
 if TYPE_CHECKING:
-    from seedbed.faces.client.results import Guess, Job
+    from seedbed.faces.client.results import Answer, Job
 
 
 def add_to(app: typer.Typer) -> None:
@@ -53,11 +53,11 @@ def predict(
     refuse_to_overwrite([out] if out else [], force=force)
     with session() as here:
         if path.is_file() and path.suffix.lower() in _IMAGES:
-            guesses = here.client.models.predict_image(model, path.read_bytes())
+            answer = here.client.models.predict_image(model, path.read_bytes())
             if out:
                 classes = here.client.bundles.show(model)["arrays"]["classes"]["items"]
-                write_atomically(out, as_csv(path.name, guesses, classes))
-            _show_guesses(guesses, as_json=as_json)
+                write_atomically(out, as_csv(path.name, answer, classes))
+            _show_answer(answer, as_json=as_json)
             return
         is_path = path.exists() or "/" in what or path.suffix.lower() in _IMAGES
         source = here.bring(path, project=project, images=True) if is_path else {"data": what}
@@ -145,30 +145,24 @@ def _say_what_was_left_out(here: Session, jobs: "Sequence[Job]") -> None:
                     note(finding["sentence"])
 
 
-def as_csv(file: str, guesses: "Sequence[Guess]", classes: Sequence[str]) -> bytes:
+def as_csv(file: str, answer: "Answer", classes: Sequence[str]) -> bytes:
     """One image's line, with the columns that the predictions of many images have; the best guess comes first."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    by_class, expected = {guess["label"]: f"{guess['probability']:.6f}" for guess in guesses}, _expected(guesses)
-    ordered = {} if expected is None else {"value": f"{expected:.6g}"}
+    by_class = {guess["label"]: f"{guess['probability']:.6f}" for guess in answer["guesses"]}
+    ordered = {} if answer["value"] is None else {"value": f"{answer['value']:.6g}"}
     table.writerow(["file", "class", "confidence", *ordered, *(f"p({name})" for name in classes)])
-    best = guesses[0]["label"]
+    best = answer["guesses"][0]["label"]
     table.writerow([file, best, by_class[best], *ordered.values(), *(by_class[name] for name in classes)])
     return text.getvalue().encode()
 
 
-def _expected(guesses: "Sequence[Guess]") -> float | None:
-    """The mean of the values of ordered classes, by probability; None where they have no order."""
-    pairs = [(guess["probability"], value) for guess in guesses if (value := guess["value"]) is not None]
-    return sum(probability * value for probability, value in pairs) if pairs else None
-
-
-def _show_guesses(guesses: "list[Guess]", *, as_json: bool) -> None:
+def _show_answer(answer: "Answer", *, as_json: bool) -> None:
 
     if as_json:
-        show_json(guesses)
+        show_json(answer)
         return
-    rows = [(guess["label"], f"{guess['probability']:.1%}") for guess in guesses]
+    rows = [(guess["label"], f"{guess['probability']:.1%}") for guess in answer["guesses"]]
     show_table(("class", "probability"), rows, empty="The model knows no class.")
-    if (expected := _expected(guesses)) is not None:
-        note(f"The value to be expected: {expected:.3g}.")
+    if answer["value"] is not None:
+        note(f"The value to be expected: {answer['value']:.3g}.")

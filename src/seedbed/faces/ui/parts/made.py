@@ -53,7 +53,7 @@ async def predictions(visit: Visit, bundle: Bundle) -> None:
     if data:
         thumbs.grid(
             [
-                thumbs.Thumb(thumbs.address(data, number), one.label, f"{say.percent(round(one.confidence, 2))} sure")
+                thumbs.Thumb(thumbs.address(data, number), one.label, one.in_words())
                 for number, one in results.sample(called, _SAMPLE)
             ]
         )
