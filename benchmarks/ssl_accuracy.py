@@ -1,11 +1,12 @@
 """Test error from a few labels: every algorithm beside labels alone, a linear probe, all labels and semilearn.
 
     python -m benchmarks.ssl_accuracy [--quick] [--json FILE] [--minutes M] [--workers N] [--only-table]
-        [--more] [--methods a,b] [--sets a,b] [--labels 10,20] [--seeds 0]
+        [--more] [--methods a,b] [--sets a,b] [--labels 10,20] [--seeds 0] [--compiled]
 
 The core table is of seven real sets, 5 and 40 labels a class, three seeds. `--more` goes on with 10, 20 and 80 labels
 and with the other sets, one seed; `--methods` and the like choose among them. "semilearn freematch" is semilearn's own
-FreeMatch at the same number of steps, and needs `make peers`. Rows are kept as runs finish; a later call goes on where
+FreeMatch at the same number of steps, and needs `make peers`. `--compiled` is for a GPU and many runs:
+a worker compiles once, and its runs are quicker from then on. Rows are kept as runs finish; a later call goes on where
 this one ended, and every report is made from all rows that there are: see `benchmarks.ssl_report`.
 """
 
@@ -52,6 +53,7 @@ class Scale:
     methods: tuple[str, ...] = (DEFAULT, LABELS_ONLY, PROBE, ALL)
     budgets: tuple[int, ...] = BUDGETS
     augment: Strength = field(default_factory=Strength)
+    compiled: bool = False
 
 
 EVERY = (DEFAULT, LABELS_ONLY, PROBE, ALL, *(name for name in ALGORITHMS if name not in (DEFAULT, LABELS_ONLY)))
@@ -95,6 +97,7 @@ def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
 def settings_of(job: Mapping[str, Any], scale: Scale, data: Set) -> TrainSettings:
     """The same network, steps and batches for every method; only the probe leaves the network as it is."""
     algorithm = LABELS_ONLY if job["method"] in (PROBE, ALL) else job["method"]
+    worth_compiling = scale.compiled and algorithm != LABELS_ONLY
     return TrainSettings(
         classes=data.classes,
         algorithm=algorithm,
@@ -105,6 +108,7 @@ def settings_of(job: Mapping[str, Any], scale: Scale, data: Set) -> TrainSetting
         unlabelled_batch=scale.unlabelled,
         report_every=100,
         checkpoint_every=10**9,
+        compile="always" if worth_compiling else "never",
     )
 
 
@@ -137,6 +141,7 @@ def asked(options: argparse.Namespace) -> tuple[Scale, ...]:
         named |= {name: tuple(given.split(","))} if given else {}
     for name, given in (("budgets", options.labels), ("seeds", options.seeds)):
         named |= {name: tuple(int(number) for number in given.split(","))} if given else {}
+    named["compiled"] = options.compiled
     return tuple(replace(scale, **named) for scale in scales)
 
 
@@ -147,6 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--only-table", action="store_true")
     parser.add_argument("--more", action="store_true")
+    parser.add_argument("--compiled", action="store_true")
     for name in ("--methods", "--sets", "--labels", "--seeds"):
         parser.add_argument(name, default="")
     options, rest = parser.parse_known_args(arguments)

@@ -44,7 +44,8 @@ def rows():
 
 
 def options(**given):
-    return argparse.Namespace(**{"more": False, "methods": "", "sets": "", "labels": "", "seeds": "", **given})
+    unsaid = {"more": False, "compiled": False, "methods": "", "sets": "", "labels": "", "seeds": ""}
+    return argparse.Namespace(**{**unsaid, **given})
 
 
 def test_the_core_comes_first_and_more_is_the_other_budgets_and_sets_with_one_seed():
