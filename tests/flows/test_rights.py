@@ -71,6 +71,23 @@ def test_a_role_in_a_project_counts_there_and_nowhere_else(platform: Platform, p
         platform.jobs.submit(count(), by=labeller)
 
 
+def test_who_runs_a_project_is_told_whom_they_could_let_in_and_nobody_else_is(
+    platform: Platform, person: Person
+) -> None:
+    runs, grace, _ = person("ada", Role.TRAINER), person("grace", Role.LABELLER), person("gone", Role.LABELLER)
+    platform.users.disable("gone", by=SOLO)
+    platform.projects.create("fields", by=runs)
+    runs = Identity(runs.id, runs.name, runs.role, {platform.projects.list(by=SOLO)[0].id: Role.OPERATOR})
+    assert platform.users.could_join("fields", by=runs) == ["grace"]
+    platform.users.add_member("fields", "grace", Role.TRAINER, by=runs)
+    assert platform.users.could_join("fields", by=runs) == []
+    trainer = Identity(grace.id, grace.name, grace.role, {platform.projects.list(by=SOLO)[0].id: Role.TRAINER})
+    with pytest.raises(Forbidden):
+        platform.users.could_join("fields", by=trainer)
+    with pytest.raises(NotFound):
+        platform.users.could_join("fields", by=grace)
+
+
 def test_the_server_reads_only_its_import_roots_for_members_of_a_team(
     platform: Platform, person: Person, tmp_path: Path, leaves: Path
 ) -> None:

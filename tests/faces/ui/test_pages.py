@@ -159,6 +159,13 @@ def test_the_first_page_shows_a_new_project_without_reloading(watched: Watched, 
     expect(tile).to_have_count(0)
 
 
+def test_who_is_alone_is_not_asked_about_people(watched: Watched, solo: Served):
+    assert solo.content
+    page = watched.go(f"{solo.url}/projects/{solo.content.project}")
+    expect(page.locator("#wishes")).to_be_visible()
+    expect(page.locator("#people")).to_have_count(0)
+
+
 def test_cancelling_asks_first_and_running_again_makes_a_new_job(watched: Watched, solo: Served):
     made = solo.platform.jobs.submit(JobSpec.from_json({**count("to stop", 500, 0.5).to_json(), "cls": "te"}), by=SOLO)
     page = watched.go(f"{solo.url}/jobs/{made.id}")

@@ -1,7 +1,7 @@
 """The frame around every page: navigation, tools, the dialog of shortcuts, and news for the person."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from json import dumps
 
@@ -12,8 +12,9 @@ from seedbed.assets.access.roles import Role
 from seedbed.assets.store.events import Event
 from seedbed.base.errors import NotFound
 from seedbed.faces.ui import theme
-from seedbed.faces.ui.elements import box, icon, link, tool, words
-from seedbed.faces.ui.live import Refresh
+from seedbed.faces.ui import words as say
+from seedbed.faces.ui.elements import box, icon, link, path, tool, words
+from seedbed.faces.ui.live import JOINED, Refresh
 from seedbed.faces.ui.news import news_of
 from seedbed.faces.ui.site import Visit
 
@@ -126,19 +127,29 @@ def _shortcuts() -> None:
 
 
 def _teller(visit: Visit) -> Refresh:
-    """Tells the owner of a job, on every page they have open, that it has ended."""
+    """Tells the owner of a job, on every page they have open, that it has ended; and whom a project lets in, so."""
 
     async def tell(events: Sequence[Event]) -> None:
         for event in events:
-            if event.kind not in ENDINGS or event.data.get("owner") not in (visit.by.id, visit.by.name):
-                continue
-            try:
-                job = await visit.shared(visit.platform.jobs.get, event.subject)
-                place = await visit.shared(visit.platform.projects.get, job.project) if job.project else None
-            except NotFound:
-                continue
-            if news := news_of(job, place.name if place else ""):
-                options = {"href": news.href, "state": job.state, "tag": job.id}
-                ui.run_javascript(f"seedbed.tell({dumps(news.text)}, {dumps(options)})")
+            with suppress(NotFound):
+                if event.kind in ENDINGS and event.data.get("owner") in (visit.by.id, visit.by.name):
+                    await _tell_ending(visit, event.subject)
+                elif event.kind == JOINED and event.data["user"] == visit.by.id:
+                    await _tell_joined(visit, event)
 
     return tell
+
+
+async def _tell_ending(visit: Visit, job_id: str) -> None:
+    job = await visit.shared(visit.platform.jobs.get, job_id)
+    place = await visit.shared(visit.platform.projects.get, job.project) if job.project else None
+    if news := news_of(job, place.name if place else ""):
+        options = {"href": news.href, "state": job.state, "tag": job.id}
+        ui.run_javascript(f"seedbed.tell({dumps(news.text)}, {dumps(options)})")
+
+
+async def _tell_joined(visit: Visit, event: Event) -> None:
+    place = await visit.shared(visit.platform.projects.get, event.project)
+    text = f"In the project '{place.name}' you {say.may_in_words(Role(str(event.data['role'])))} now."
+    options = {"href": path("projects", place.id), "tag": f"joined {place.id}"}
+    ui.run_javascript(f"seedbed.tell({dumps(text)}, {dumps(options)})")

@@ -7,7 +7,7 @@ events (the steps and curves of running jobs). What several pages ask for within
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -23,6 +23,7 @@ _REST = 0.25  # seconds of rest between two beats: a burst of events is one beat
 _log = logging.getLogger(__name__)
 
 Refresh = Callable[[Sequence[Event]], Awaitable[None]]
+JOINED, LEFT = "project.member-added", "project.member-removed"
 
 
 @dataclass(eq=False)
@@ -39,6 +40,18 @@ class Watcher:
     new: bool = True  # what happened while it was being built, nobody told it yet
     busy: bool = False
     missed: list[Event] = field(default_factory=list)
+
+    def hears(self, event: Event) -> bool:
+        """Whether an event is theirs to know. That they were let into a project or taken out is, and counts from then.
+
+        Pages stay open for long: what somebody may see when one was opened is not what they may see for good.
+        """
+        if event.kind not in (JOINED, LEFT) or event.data.get("user") != self.by.id:
+            return self.by.may(Role.VIEWER, event.project)
+        others = {project: role for project, role in self.by.projects.items() if project != event.project}
+        mine = {event.project: Role(str(event.data["role"]))} if event.kind == JOINED else {}
+        self.by = replace(self.by, projects={**others, **mine})
+        return True
 
 
 class Live:
@@ -101,7 +114,7 @@ class Live:
     def _beat(self, events: Sequence[Event]) -> None:
         self._shared.clear()
         for watcher in list(self._watchers):
-            theirs = [event for event in events if watcher.by.may(Role.VIEWER, event.project)]
+            theirs = [event for event in events if watcher.hears(event)]
             if watcher.busy:
                 watcher.missed += theirs
             elif theirs or watcher.missed or watcher.new or watcher.moving():

@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from seedbed.assets.access.roles import SOLO, Identity
+from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
@@ -31,6 +31,13 @@ _KINDS = {
     "ranking": "where to start",
     "similarity": "distances of data sets",
 }
+_MAY = {
+    Role.VIEWER: "may look",
+    Role.LABELLER: "may label images",
+    Role.TRAINER: "may label, bring images and train",
+    Role.OPERATOR: "may do everything, and let people in",
+}
+_NAMED = 3  # people who are named before the rest is counted
 
 
 def plural(count: int, one: str, many: str = "") -> str:
@@ -87,6 +94,21 @@ def value_of(value: Any) -> str:
 def kind_of(kind: str) -> str:
     """A bundle's kind as people say it."""
     return _KINDS.get(kind, kind)
+
+
+def may_in_words(role: Role) -> str:
+    """What a role in a project lets somebody do there."""
+    return _MAY[role]
+
+
+def people_in_words(names: Sequence[str]) -> str:
+    """Who is in a project: 'Nobody', 'ada', 'ada and grace', 'ada, grace, olga and 2 more'."""
+    if not names:
+        return "Nobody is in this project yet"
+    rest = len(names) - _NAMED
+    listed = [*names[:_NAMED], f"{rest} more"] if rest > 0 else list(names)
+    said = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+    return f"People in this project: {said}"
 
 
 def title_of(job: Job) -> str:

@@ -128,6 +128,13 @@ class Users:
         by.require(Role.VIEWER, found.id)
         return self._kept.members(found.id)
 
+    def could_join(self, project: str, *, by: Identity) -> Sequence[str]:
+        """The names of those who can sign in and are not in a project yet; for those who run the project."""
+        found = self._projects.get(project)
+        by.require(Role.OPERATOR, found.id)
+        inside = {member.user for member in self._kept.members(found.id)}
+        return [user.name for user in self._kept.list() if user.id not in inside and not user.disabled]
+
     def audit(
         self, *, limit: int = 100, offset: int = 0, who: str = "", action: str = "", by: Identity
     ) -> Sequence[AuditLine]:

@@ -16,6 +16,7 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts.imagestep import ImageStep
 from seedbed.faces.ui.parts.joblist import JobList, newest_first
 from seedbed.faces.ui.parts.labelstep import LabelStep
+from seedbed.faces.ui.parts.people import ProjectPeople
 from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.parts.trainstep import TrainStep
 from seedbed.faces.ui.parts.wishes import wishes_of
@@ -67,6 +68,7 @@ class ProjectHome:
             )
         if self._visit.by.may(Role.TRAINER, project):
             wishes_of(self._visit, project, self._now.project.settings, self._look)
+        self._people = ProjectPeople(self._visit, self._now.project) if self._visit.platform.settings.team else None
         with box("details", "fold"):
             words("Everything that was made and done", "summary")
             with box(classes="stack wide"):
@@ -74,9 +76,13 @@ class ProjectHome:
                 self._jobs = JobList([], "No job has run for this project yet.", self._visit.by)
         self._known: tuple[str, ...] | None = None
         await self._show()
+        if self._people:
+            await self._people.show()
 
     async def follow(self, events: Sequence[Event]) -> None:
         """Look again where something of this project has happened, or goes on."""
+        if self._people:
+            await self._people.follow(events)
         if self.moving or any(event.project in ("", self._now.project.id) for event in events):
             await self._look()
 
