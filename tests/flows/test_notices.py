@@ -117,6 +117,14 @@ def test_a_webhook_hears_of_each_job_once(platform: Platform, hook: Hook) -> Non
     assert "Your job 'first' was cancelled" in str(hook.posts[0]["text"])
 
 
+def test_people_are_told_what_was_done_and_programs_the_names(platform: Platform, hook: Hook) -> None:
+    cancelled(platform, "wheat.sleep-and-count")
+    Notices(platform.events, platform.queue, [Webhook(hook.address)], platform.clock).follow()
+    (post,) = hook.posts
+    assert str(post["text"]).startswith("Your job 'Counting for wheat' was cancelled")
+    assert (post["name"], post["step"]) == ("wheat.sleep-and-count", "sleep-and-count")
+
+
 def test_a_notice_that_does_not_get_through_is_tried_again(platform: Platform, hook: Hook) -> None:
     told = Notices(platform.events, platform.queue, [Webhook(hook.address)], platform.clock)
     hook.broken = True
@@ -146,7 +154,7 @@ def test_the_owner_of_a_job_gets_a_letter_if_there_is_an_address(platform: Platf
         Notices(platform.events, platform.queue, [channel], platform.clock).follow()
     ((recipient, letter),) = post.letters
     assert recipient == "ada@farm.example"
-    assert "Subject: Seedbed: barley cancelled" in letter and "Your job 'barley' was cancelled" in letter
+    assert "Subject: Seedbed: barley, cancelled" in letter and "Your job 'barley' was cancelled" in letter
 
 
 def test_a_running_platform_tells_by_itself(settings: Settings, hook: Hook) -> None:

@@ -92,3 +92,18 @@ def test_a_reason_names_the_jobs_that_it_speaks_of():
 def test_jobs_of_one_flow_stand_in_its_order_the_last_first():
     ingest, train, later = WAITING, replace(WAITING, position=2), replace(WAITING, submitted=NOW, position=0)
     assert newest_first([ingest, later, train]) == [later, train, ingest]
+
+
+def test_a_job_is_called_by_what_it_does_unless_somebody_named_it():
+    looking = replace(WAITING, name="wheat.embed", spec=JobSpec("embed"), state=State.DONE)
+    assert words.title_of(looking) == "Looking at the images of wheat"
+    assert words.ending_of(looking) == "Looking at the images of wheat is done."
+    assert words.title_of(WAITING) == "train leaves"
+
+
+def test_people_in_a_project_are_named_and_the_rest_counted():
+    assert words.people_in_words([]) == "Nobody is in this project yet"
+    assert words.people_in_words(["ada"]) == "People in this project: ada"
+    assert words.people_in_words(["ada", "grace", "olga"]) == "People in this project: ada, grace and olga"
+    many = ["ada", "grace", "olga", "vera", "wim"]
+    assert words.people_in_words(many) == "People in this project: ada, grace, olga and 2 more"

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from seedbed.assets.access.roles import SOLO, Identity, Role
+from seedbed.flows.naming import job_in_words
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
@@ -112,8 +113,8 @@ def people_in_words(names: Sequence[str]) -> str:
 
 
 def title_of(job: Job) -> str:
-    """What a job is called."""
-    return job.name or job.step
+    """What a job is called where anybody looks; its name and step stand in the details of its page."""
+    return job_in_words(job.name, job.step)
 
 
 def state_of(job: Job) -> str:

@@ -17,6 +17,7 @@ from seedbed.assets.store.events import Event, Events
 from seedbed.base.clock import Clock
 from seedbed.base.errors import NotFound
 from seedbed.base.settings import Settings
+from seedbed.flows.naming import job_in_words
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobClass
@@ -44,12 +45,17 @@ class Notice:
     url: str = ""
 
     @property
+    def title(self) -> str:
+        """The job as people call it."""
+        return job_in_words(self.name, self.step)
+
+    @property
     def sentence(self) -> str:
         """For people."""
         if (self.step, self.state) in _PLAINLY:
             return _PLAINLY[self.step, self.state]
         how = {"done": "is done", "failed": "has failed", "cancelled": "was cancelled"}[self.state]
-        return f"Your job '{self.name}' {how}" + (f": {self.reason}" if self.reason else ".")
+        return f"Your job '{self.title}' {how}" + (f": {self.reason}" if self.reason else ".")
 
 
 class Channel(Protocol):
@@ -92,7 +98,7 @@ class Mail:
             return
         message = EmailMessage()
         message["From"], message["To"] = self.sender or "seedbed@localhost", recipient
-        message["Subject"] = f"Seedbed: {notice.name} {notice.state}"
+        message["Subject"] = f"Seedbed: {notice.title}, {notice.state}"
         message.set_content("\n\n".join(part for part in (notice.sentence, notice.url) if part))
         host, _, port = self.server.partition(":")
         with smtplib.SMTP(host, int(port or 25), timeout=_TIMEOUT) as connection:

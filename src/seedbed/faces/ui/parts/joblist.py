@@ -8,6 +8,7 @@ from nicegui.element import Element
 from seedbed.assets.access.roles import Identity
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import Progress, box, link, path, words
+from seedbed.flows.naming import step_in_words
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
@@ -88,5 +89,5 @@ def newest_first(jobs: Sequence[Job]) -> list[Job]:
 
 def _under(job: Job, by: Identity) -> str:
     kind = "trial and error" if job.cls == "te" else "best effort"
-    step = job.step if job.name and job.name != job.step else ""
-    return " · ".join(part for part in (step, kind, say.owner_of(job, by)) if part)
+    does = step_in_words(job.step) if say.title_of(job) == job.name else ""  # else its title says that
+    return " · ".join(part for part in (does, kind, say.owner_of(job, by)) if part)
