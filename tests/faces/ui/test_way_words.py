@@ -128,10 +128,10 @@ def test_of_a_projects_work_only_what_matters_to_its_expert_is_told() -> None:
     assert told("train", State.DONE) == told("export", State.DONE) == ""
     assert told("train", State.FAILED, reason="No room") == "The training of Leaves did not work out. No room."
     assert told("label-all", State.CANCELLED) == "The training of Leaves was ended."
-    assert told("embed", State.FAILED, reason="No room").startswith("Putting alike images of Leaves together did not")
+    assert told("embed", State.FAILED, reason="No room").startswith("Looking at the images of Leaves did not")
     assert told("signature", State.DONE) == told("signature", State.FAILED, reason="No room") == ""
     assert told("evaluate", State.FAILED, reason="Job 'Leaves.train', which it needs, failed") == ""
-    assert told("train", State.DONE, project="") == "Leaves.train is done."
+    assert told("train", State.DONE, project="") == "The training of Leaves is done."
 
 
 def test_a_square_of_the_table_and_the_least_certain_are_found_among_what_the_model_says() -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import path
+from seedbed.flows.naming import step_in_words
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
@@ -13,14 +14,8 @@ _TOLD = {
     "group": ("Alike images of {} are put together: whole groups can be labelled now.", "label"),
     "evaluate": ("{} has learnt, and was tested.", "results"),
 }
-_GROUPING, _TRAINING = "Putting alike images of {} together", "The training of {}"
-_CALLED = {  # step -> what its expert knows it as
-    "ingest": "Bringing in the images of {}",
-    "decode": "Reading the images of {}",
-    "embed": _GROUPING,
-    "group": _GROUPING,
-    **dict.fromkeys(("sample-labels", "train", "evaluate", "label-all", "export"), _TRAINING),
-}
+_PARTS = dict.fromkeys(("sample-labels", "evaluate", "label-all", "export"), "train")  # of what its expert began
+_OF_A_PROJECT = {"ingest", "decode", "embed", "group", "train", *_PARTS}
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,7 @@ def news_of(job: Job, project: str) -> News | None:
     """What to tell of a job that has ended; `project` is the name of its project. None: nothing that matters."""
     if project and job.step == "signature":
         return None  # a part of something else, which goes on without it where it fails
-    if not project or job.step not in _CALLED:
+    if not project or job.step not in _OF_A_PROJECT:
         return News(say.ending_of(job), path("jobs", job.id))
     home = ("projects", job.project)
     if job.state is State.DONE:
@@ -44,4 +39,5 @@ def news_of(job: Job, project: str) -> News | None:
     if "which it needs" in job.reason:
         return None  # the one that it needs was told already
     how = "was ended" if job.state is State.CANCELLED else "did not work out"
-    return News(f"{_CALLED[job.step].format(project)} {how}. {say.sentence(job.reason)}".strip(), path(*home))
+    what = step_in_words(_PARTS.get(job.step, job.step), project)
+    return News(f"{what} {how}. {say.sentence(job.reason)}".strip(), path(*home))

@@ -240,6 +240,7 @@ def _asked(job: Job) -> dict[str, str]:
     pairs = {name: say.value_of(value) for name, value in spec.params.items()}
     pairs |= {f"input {name}": value for name, value in spec.inputs.items()}
     return {
+        **({"name": job.name} if job.name else {}),
         **pairs,
         "room": room,
         "seed": str(spec.seed),
