@@ -140,6 +140,56 @@ def test_undo_leaves_alone_what_somebody_else_has_changed_since(modules: Page):
     assert run(modules, "history", "History", body) == [[[1, ""]], 1, None]
 
 
+_LABELS = """const pages = [], told = [];
+const empty = { more: false, classes: 0, last: 0, events: [] };
+const api = { post: async () => {}, get: async () => ({ ...empty, ...pages.shift() }) };
+const storage = { lasting: true, of: async () => [], add: async () => {}, remove: async () => {} };
+const tell = (kind, said) => {
+  if (kind === "overruled") told.push(said.map((one) => [one.index, one.by, one.label]));
+};
+const labels = new Labels({ api, me: "me", owner: "o", storage, tell });
+labels.turnTo("d", 9);
+const theirs = (index, label, number, by = "ada", mark = "") => ({ id: `${number}`, index, label, mark, by, number });
+const news = async (...events) => {
+  pages.push({ events, last: Math.max(...events.map((one) => one.number)) });
+  await labels.catchUp();
+};
+const say = (index, label, mark = "") => labels.say([{ index, label, mark }]);
+"""
+
+
+def test_whoever_says_something_else_than_a_colleague_is_told_what_they_had_said(modules: Page):
+    body = """await news(theirs(0, "rust", 1), theirs(1, "rust", 2), theirs(2, "", 3, "ada", "unsure"));
+    await news(theirs(3, "rust", 4, "me"));
+    say(0, "healthy"); say(1, "rust"); say(2, "healthy"); say(3, "healthy"); say(4, "healthy");
+    labels.undo(); say(0, "", "skipped"); return told;"""
+    assert run(modules, "labels", "Labels", _LABELS + body) == [[[0, "ada", "rust"]]]
+
+
+def test_what_a_colleague_said_in_the_same_moment_is_told_to_the_one_who_has_the_last_word(modules: Page):
+    body = """await news(theirs(8, "rust", 1)); say(0, "healthy"); say(1, "healthy"); say(2, "healthy");
+    const own = labels.book.waiting.get(1)[0].id;
+    await news(theirs(0, "rust", 2), { ...theirs(1, "healthy", 3, "me"), id: own }, theirs(1, "rust", 4),
+      theirs(2, "rust", 5), theirs(2, "healthy", 6));
+    return told;"""
+    assert run(modules, "labels", "Labels", _LABELS + body) == [[[0, "ada", "rust"]]]
+
+
+def test_all_that_was_ever_said_is_no_news_when_the_page_opens(modules: Page):
+    body = """say(0, "healthy"); await news(theirs(0, "rust", 1)); return told;"""
+    assert run(modules, "labels", "Labels", _LABELS + body) == []
+
+
+def test_what_colleagues_had_said_is_told_in_one_line(modules: Page):
+    body = """const of = (by, label) => ({ by, label });
+    const many = [of("ada", "rust"), of("ada", "rust"), of("olga", "blight"), of("vera", "x"), of("vera", "y")];
+    return [overruled([of("ada", "rust")]), overruled(many)];"""
+    assert run(modules, "words", "overruled", body) == [
+        "ada had called it rust.",
+        "ada had called 2 of them rust, olga had called 1 of them blight, 2 had other names.",
+    ]
+
+
 _OUTBOX = """const { Refused, Unreachable } = await import('/api.js');
 const stored = new Map(), kept = [], refused = [], sent = [];
 const storage = { lasting: true, of: async () => [...stored.values()],

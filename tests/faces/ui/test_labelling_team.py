@@ -50,6 +50,10 @@ def test_two_people_see_each_other_their_labels_and_where_they_disagree(browser:
     expect(image(grace, 0)).to_have_attribute("title", "On disk by ada")
     image(grace, 0).click()
     grace.keyboard.press("2")
+    said = grace.locator(".toast", has_text="ada had called it healthy.")
+    said.get_by_role("button", name="Look again").click()
+    expect(image(grace, 0)).to_have_attribute("data-cursor", "true")
+    expect(said).to_have_count(0)
     all_saved(grace)
     expect(image(ada, 0)).to_have_attribute("aria-label", "Image 1: rust")
     ada.get_by_role("button", name="People disagree: 1").click(timeout=20_000)
@@ -62,6 +66,26 @@ def test_two_people_see_each_other_their_labels_and_where_they_disagree(browser:
     ada.keyboard.press("1")  # keeps to it, knowing what grace said: that settles it
     expect(image(grace, 0)).to_have_attribute("aria-label", "Image 1: healthy")
     expect(ada.get_by_role("button", name="People disagree")).to_be_hidden(timeout=20_000)
+    first.close()
+    second.close()
+
+
+@pytest.mark.slow
+def test_what_was_overruled_comes_back_with_undo(browser: Browser, team: tuple[Served, str]):
+    first, ada = opened(browser, team, "ada")
+    second, grace = opened(browser, team, "grace")
+    for key, place in (("1", 4), ("1", 5)):
+        image(ada, place).click()
+        ada.keyboard.press(key)
+    expect(image(grace, 5)).to_have_attribute("title", "On disk by ada")
+    image(grace, 4).click()
+    image(grace, 5).click(modifiers=["Shift"])
+    grace.keyboard.press("2")
+    expect(grace.locator(".toast")).to_contain_text("ada had called 2 of them healthy.")
+    grace.keyboard.press("u")
+    for place in (4, 5):
+        expect(image(ada, place)).to_have_attribute("aria-label", f"Image {place + 1}: healthy")
+    assert grace.locator(".toast").count() <= 1
     first.close()
     second.close()
 

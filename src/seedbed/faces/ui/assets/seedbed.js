@@ -49,6 +49,7 @@
     place.append(box);
     while (place.children.length > 4) place.firstChild.remove();
     setTimeout(() => box.remove(), seconds * 1000);
+    return box;
   }
 
   function tell(text, options) {

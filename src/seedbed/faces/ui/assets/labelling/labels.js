@@ -1,5 +1,5 @@
 // What is said of the images, here and elsewhere: the book, the way to the server's disk, what can be undone, and what
-// the server's feed brings. `tell` is called with what happened: images, counts, saving, kept, heard, refused.
+// the server's feed brings. `tell` is called with what happened: images, counts, saving, kept, heard, overruled, refused.
 
 import { Book } from "./book.js";
 import { History } from "./history.js";
@@ -42,6 +42,14 @@ export class Labels {
     if (!changes.length) return;
     this.history.add(changes);
     this.#write(changes);
+    const theirs = changes.filter(({ before }) => before.by && before.by !== this.me);
+    if (theirs.length) this.#overruled(theirs.map(({ index, before }) => ({ index, ...before })));
+  }
+
+  // `said` by others, as {index, label, by}: of which of those images this person says something else.
+  #overruled(said) {
+    const others = said.filter(({ index, label }) => label && this.book.of(index).label !== label);
+    if (others.length) this.tell("overruled", others);
   }
 
   // What was taken back, and how many images stay because somebody else has judged them since; null: nothing was done.
@@ -101,17 +109,22 @@ export class Labels {
         this.#readAnew();
         continue;
       }
+      const isNews = this.#last > 0; // else it is all that was ever said
       more = page.more;
       this.#meaning = page.classes;
       this.#last = page.last;
-      this.#heard(page.events.filter((event) => book.heard(event)));
+      this.#heard(page.events.filter((event) => book.heard(event)), isNews);
     }
   }
 
-  #heard(events) {
+  #heard(events, isNews) {
     if (!events.length) return;
     this.#changed(events.map((event) => event.index));
-    this.tell("heard", events.filter((event) => event.by !== this.me));
+    const others = events.filter((event) => event.by !== this.me);
+    this.tell("heard", others);
+    // said elsewhere while this person spoke here, who then has the last word; of each image only the newest matters
+    const newest = [...new Map(others.map((event) => [event.index, event])).values()];
+    if (isNews) this.#overruled(newest.filter(({ index }) => this.book.of(index).by === this.me));
   }
 
   // A class has another name, or is one with another: what was said means something else now.

@@ -8,6 +8,7 @@ import { Grid } from "./grid.js";
 import { Helps } from "./helps.js";
 import { keepKeyboard, listen } from "./keys.js";
 import { Live } from "./live.js";
+import { Overruled } from "./overruled.js";
 import { Panel } from "./panel.js";
 import { Pointer } from "./pointer.js";
 import { Rounds } from "./rounds.js";
@@ -65,6 +66,7 @@ function build(place) {
   grid.list.focus({ preventScroll: true });
   new Live(session).start();
   new Helps(session);
+  new Overruled(session, acts);
   place.dataset.ready = "true"; // for those who measure
 }
 

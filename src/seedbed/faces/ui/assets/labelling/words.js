@@ -30,3 +30,17 @@ export function image(index, said, proposal) {
 export function goal(count, wanted) {
   return wanted ? `${number(count)} of ${number(wanted)}` : number(count);
 }
+
+// What colleagues had said of images that were just named otherwise; `said`: {label, by} each.
+export function overruled(said) {
+  if (said.length === 1) return `${said[0].by} had called it ${said[0].label}.`;
+  const alike = new Map();
+  for (const { by, label } of said) {
+    const named = JSON.stringify([by, label]);
+    alike.set(named, (alike.get(named) || 0) + 1);
+  }
+  const parts = [...alike].map(([named, count]) => [...JSON.parse(named), count]);
+  const told = parts.slice(0, 2).map(([by, label, count]) => `${by} had called ${number(count)} of them ${label}`);
+  const rest = parts.slice(2).reduce((sum, [, , count]) => sum + count, 0);
+  return `${[...told, ...(rest ? [`${number(rest)} had other names`] : [])].join(", ")}.`;
+}
