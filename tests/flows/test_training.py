@@ -103,3 +103,9 @@ def test_a_wrong_setting_is_refused_before_anything_is_queued(platform: Platform
     with pytest.raises(InvalidInput):
         platform.models.train(done.outputs["data"], str(truth), params={"algorithm": "fixmach"}, by=SOLO)
     assert len(platform.jobs.list(by=SOLO)) == 1
+
+
+def test_values_of_one_class_are_spoken_of_as_values() -> None:
+    for given in ({"none": 0}, [0]):
+        found = problems_by_field({"values": given})
+        assert list(found) == ["values"] and "give each its number" in found["values"]

@@ -112,7 +112,7 @@ class TrainSettings:
             for name in _SHARES
             if not 0 <= getattr(self, name) < 1
         ]
-        problems += _problems_of_classes(self.classes, self.algorithm)
+        problems += _problems_of_classes(self.classes, self.values, self.algorithm)
         if len(set(self.classes)) != len(self.classes):
             problems.append("classes names one class twice.")
         if self.values and len(self.values) != len(self.classes):
@@ -135,12 +135,17 @@ class TrainSettings:
             raise InvalidInput("The training settings cannot be used.", problems=problems)
 
 
-def _problems_of_classes(classes: tuple[str, ...], algorithm: str) -> list[str]:
+def _problems_of_classes(classes: tuple[str, ...], values: tuple[float, ...], algorithm: str) -> list[str]:
     if algorithm == ONE_CLASS:
         problem = f"classes names {len(classes)}; '{ONE_CLASS}' takes the good one alone: name it with 'good'."
         return [problem] if len(classes) != 1 else []
     if len(classes) >= 2:
         return []
+    if len(values) == 1:  # who gives values speaks of them: the classes that they are of may not be known yet
+        return [
+            "values has 1 number; ordered classes are at least 2: give each its number, such as none=0,low=10,high=50 "
+            "or 0,10,50, and label images of each."
+        ]
     named = f", '{classes[0]}'" if classes else ""
     return [
         f"classes names {len(classes)}{named}; there must be at least 2: label images of another class, "
