@@ -6,10 +6,13 @@ import pytest
 
 from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.data.synthetic import write_leaves
+from seedbed.assets.store.bundle import Lineage
 from seedbed.base.errors import Forbidden, InvalidInput, NotFound
-from seedbed.flows.kinds.zoo import Similarity
+from seedbed.flows.kinds.labels import Labels
+from seedbed.flows.kinds.zoo import SIGNATURE_FILE, Signature, Similarity
 from seedbed.flows.platform import Platform
 from seedbed.flows.steps import STEPS
+from seedbed.flows.usecases.looks import SPACE
 from seedbed.runtime.jobs.states import State
 from tests.flows.zoo_parts import do, signature
 
@@ -80,6 +83,28 @@ def test_data_sets_are_compared_once_and_what_is_missing_is_made_first(
     (answered,) = platform.run_until_done([job.id for job in again])
     assert answered.outputs == done[-1].outputs
     assert platform.store.get(found["bundle"]).kind == Similarity.kind
+
+
+def test_a_data_set_is_compared_by_its_own_classes_and_without_any_by_the_most_labels(
+    platform: Platform, sets: dict[str, str], tmp_path: Path
+) -> None:
+    said = platform.store.publish(Labels.write(tmp_path / "said", {}).draft(name="said")).uuid
+
+    def publish(data: str, number: int, images: int, *labels: str) -> str:
+        folder = tmp_path / f"signature {number}"
+        (folder / "signature").mkdir(parents=True)
+        (folder / "signature" / SIGNATURE_FILE).write_bytes(bytes([number]))
+        made = Signature.of(folder, data=data, space=SPACE, images=images, classes=("a", "b"))
+        inputs = (("decoded", sets[data]), *(("labels", one) for one in labels))
+        return platform.store.publish(made.draft(name=f"s{number}", lineage=Lineage("signature", inputs=inputs))).uuid
+
+    own = publish("one", 1, 18)
+    publish("one", 2, 1, said)
+    publish("two", 3, 1, said)
+    most = publish("bare", 4, 9, said)
+    publish("bare", 5, 2, said)
+    known = {one.data.name: one.signature for one in platform.similarities.known(by=SOLO)}
+    assert known == {"one": own, "two": "", "bare": most}, "a look at one labelled image is no look at the data set"
 
 
 def test_what_cannot_be_compared_is_refused_all_at_once(platform: Platform, sets: dict[str, str]) -> None:

@@ -75,17 +75,17 @@ def ranking(**advice: Any) -> Any:
 
 
 def test_both_judgements_stand_side_by_side_with_the_reason_and_the_saving(capsys: pytest.CaptureFixture[str]) -> None:
-    _show_ranking(ranking(start="wheat", reason="wheat is near.", expected_saving=0.3, as_good=False))
+    _show_ranking(ranking(start="wheat", reason="wheat is near and saves 30 %.", expected_saving=0.3, as_good=False))
     told = capsys.readouterr()
     for part in ("0.25", "0.50", "0.70 (0.40 to 0.90)", "knn +0.05", "in memory", "unknown"):
         assert part in told.out
-    assert told.out.rstrip().endswith("Start from wheat: wheat is near. Expected saving: 30% of the epochs.")
+    assert told.out.rstrip().endswith("Start from wheat: wheat is near and saves 30 %.")
     assert "Left out: old. It has no signature." in told.err and "6 measured starts on 3 data sets" in told.err
 
 
 def test_the_usual_weights_are_said_to_be_as_good(capsys: pytest.CaptureFixture[str]) -> None:
-    _show_ranking(ranking(start=LITE0, reason=f"{LITE0} is as good.", expected_saving=0.0, as_good=True))
-    assert capsys.readouterr().out.rstrip().endswith(f"Start from {LITE0}: {LITE0} is as good.")
+    _show_ranking(ranking(start=LITE0, reason="ImageNet is as good.", expected_saving=0.0, as_good=True))
+    assert capsys.readouterr().out.rstrip().endswith(f"Start from {LITE0}: ImageNet is as good.")
 
 
 def test_where_nothing_stands_for_imagenet_it_says_how_to_bring_that(capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,7 +38,8 @@ def test_a_ranking_says_where_to_start() -> None:
     ("ratio", "told"),
     [
         (0.4, "60 % nearer than ImageNet's images"),
-        (1.001, "as far as ImageNet's images"),
+        (0.003, "almost the same as yours"),
+        (1.001, "as near as ImageNet's images"),
         (1.25, "25 % further away than ImageNet's images"),
         (None, "12.3 away; there is no data set here that stands for ImageNet to measure it by"),
     ],

@@ -81,7 +81,9 @@ def _project(platform: Platform, data: str) -> str:
     """Somebody's beans, all labelled."""
     records = platform.data.records(data, by=SOLO)
     classes = sorted({record["class"] for record in records})
-    project = platform.projects.create("Bean health", classes=classes, settings={"grouping": False}, by=SOLO)
+    project = platform.projects.create(
+        "Bean health", classes=classes, settings={"grouping": False, "proposals": False}, by=SOLO
+    )
     platform.projects.set_data(project.id, data, by=SOLO)
     labels = [LabelEvent(new_id(), record["id"], record["class"], SOLO.id) for record in records]
     platform.projects.add_labels(project.id, labels, by=SOLO)
@@ -114,9 +116,9 @@ def _ranking(platform: Platform, folder: Path, decoded: str, target: str, *, as_
     start = CARD if as_good else "wheat 2025"
     saved = "would save 45 % of the epochs by the best guess, but may cost 30 % more"
     reason = (
-        f"{CARD} is as good: wheat 2025 {saved}."
+        f"ImageNet is as good: wheat 2025 {saved}."
         if as_good
-        else f"wheat 2025 comes from images 59 % nearer than those of {CARD}, and is expected to save 45 %."
+        else "wheat 2025 comes from images 59 % nearer than those of ImageNet, and is expected to save 45 %."
     )
     advice = {"start": start, "reason": reason, "expected_saving": 0.0 if as_good else 0.45, "as_good": as_good}
     known = {"target": target, "images": 12, "space": f"{CARD}@{SIZE}", "baseline": CARD, "baseline_data": "photos"}

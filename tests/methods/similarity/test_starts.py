@@ -37,10 +37,10 @@ def source(folder: Path, name: str, centre: float, **more: object) -> Source:
     return Source(card, folder / f"{name}.safetensors", images=20)
 
 
-def ranked(sources: list[Source], reference: Signature | None, **more: object) -> Starts:
+def ranked(sources: list[Source], reference: Signature | None, usual: str = "usual", **more: object) -> Starts:
     pixels = np.zeros((20, 8, 8, 3), dtype=np.uint8)
     target = Target(signature("new", 0.0, seed=99), pixels, np.arange(20) % 2, 8)
-    return rank_starts(target, sources, "usual", reference, scored=0, **more)  # type: ignore[arg-type]
+    return rank_starts(target, sources, usual, reference, scored=0, **more)  # type: ignore[arg-type]
 
 
 def test_a_glimpse_is_the_sketch_of_the_whole(tmp_path: Path) -> None:
@@ -78,6 +78,18 @@ def test_one_broken_signature_does_not_end_a_ranking(tmp_path: Path) -> None:
 def test_a_target_that_is_the_baselines_own_data_has_a_ratio_all_the_same(tmp_path: Path) -> None:
     found = ranked([source(tmp_path, "far", 9.0)], signature("new", 0.0, seed=99))
     assert found.ranked[0].ratio == 100.0 and found.advice.start == "usual"
+
+
+@pytest.mark.parametrize(("usual", "called"), [("efficientnet_lite0.imagenet", "ImageNet"), ("resnet18", "resnet18")])
+def test_weights_that_learnt_from_imagenet_are_called_that(tmp_path: Path, usual: str, called: str) -> None:
+    found = ranked([source(tmp_path, "far", 9.0)], signature("usual data", 3.0), usual=usual)
+    assert found.advice.start == usual and found.advice.reason.startswith(f"{called} is as good: no other weights")
+
+
+def test_progress_ends_at_its_end(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    ranked([source(tmp_path, "far", 9.0)], None, on_progress=lambda done, total: told.append((done, total)))
+    assert told[-1][0] == told[-1][1] and len({total for _, total in told}) == 1
 
 
 def test_an_estimated_end_is_reading_and_training() -> None:

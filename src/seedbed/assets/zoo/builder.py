@@ -79,7 +79,7 @@ def _check_name(name: str) -> None:
     tagged = "." in name and timm.is_model(name)
     known = name in timm.list_models(name.partition(".")[0], include_tags=True) if tagged else timm.is_model(name)
     if not known and not is_backbone(name):
-        names = [*CARDS, *BACKBONES, *timm.list_models()]
+        names = sorted({*CARDS, *BACKBONES, *timm.list_models()})
         raise NotFound(f"There is no card and no network named '{name}'.", hint=near_matches(name, names))
 
 

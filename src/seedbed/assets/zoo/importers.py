@@ -11,10 +11,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from seedbed.assets.zoo.backbones import network_of
 from seedbed.assets.zoo.builder import empty_network, hub_network, made_for, preprocessing_of
 from seedbed.assets.zoo.card import UNKNOWN, Card, Preprocessing
 from seedbed.assets.zoo.records import CARD_FILE, WEIGHTS_FILE, KeptCard, check_card_name, read_card
-from seedbed.base.errors import Damaged, InvalidInput, NotFound, Unsafe
+from seedbed.base.errors import Damaged, InvalidInput, NotFound, Unavailable, Unsafe
 from seedbed.base.files import says_when_full
 from seedbed.base.ids import digest_of_file
 
@@ -56,7 +57,13 @@ def keep_file(
 
 def keep_from_hub(name: str, folder: Path, about: About) -> KeptCard:
     """Keep what timm's hub offers under a name, by the licence that timm knows; Unavailable where it gives nothing."""
-    found = hub_network(name)
+    try:
+        found = hub_network(name)
+    except Unavailable as error:
+        elsewhere = (
+            f"Fetch the file elsewhere, and bring that: seedbed zoo import FILE --architecture {network_of(name)}"
+        )
+        raise Unavailable(error.message, hint=elsewhere) from error
     state, config = found.network.state_dict(), getattr(found.network, "pretrained_cfg", {})
     known = about if about.licence != UNKNOWN else replace(about, licence=str(config.get("license") or UNKNOWN))
     return _keep(state, found.architecture, folder, known, preprocessing=found.preprocessing)
@@ -196,7 +203,9 @@ def _check_fit(state: State, network: nn.Module, architecture: str) -> None:
         told = "{} missing, {} too many, {} of another shape, {} with values that are no numbers".format(*counts)
         raise InvalidInput(
             f"The weights do not fit timm's '{architecture}': of its {len(wanted)} tensors {told}.",
-            hint="Name the network that they were trained with; tensors go by timm's names.",
+            hint="Name the network that they were trained with; tensors go by timm's names."
+            if missing or extra or shapes
+            else "Take weights from before the training went wrong.",
             problems=[f"{problem}." for problem in problems],
         )
 

@@ -6,6 +6,7 @@ from typing import Any
 from seedbed.base.resources import show_size
 from seedbed.faces.ui.words import duration, percent, plural, sentence
 from seedbed.flows.usecases.starts import StartedFrom
+from seedbed.methods.similarity.words import how_near
 
 USUAL, IMAGENET = "the usual start", "the usual start (ImageNet)"
 SCRATCH = "scratch"
@@ -48,9 +49,7 @@ def nearness_in_words(one: Mapping[str, Any]) -> str:
     ratio = one["ratio"]
     if ratio is None:
         return f"{one['distance']:.3g} away; there is no data set here that stands for ImageNet to measure it by"
-    if abs(ratio - 1) < 0.005:
-        return "as far as ImageNet's images"
-    return f"{percent(round(abs(1 - ratio), 2))} {'nearer' if ratio < 1 else 'further away'} than ImageNet's images"
+    return how_near(ratio, "ImageNet's images")
 
 
 def saving_in_words(expected: Mapping[str, Any]) -> str:

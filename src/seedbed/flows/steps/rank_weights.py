@@ -103,13 +103,6 @@ def _sources(shortlist: Shortlist) -> tuple[list[Any], dict[str, Path], dict[str
     return sources, folders, left_out
 
 
-def _reason(found: Any, usual: str) -> str:
-    """Why that start; weights that could not be compared are no weights that are worse."""
-    if found.ranked or not found.left_out:
-        return str(found.advice.reason)
-    return f"{usual} is as good, as far as is known: none of the other weights could be compared."
-
-
 def _told(folder: Path, found: Any, signature: Signature, baseline: Signature | None, params: RankParams) -> Ranking:
     advice = found.advice
     facts = {
@@ -123,7 +116,7 @@ def _told(folder: Path, found: Any, signature: Signature, baseline: Signature | 
         "learnt_from": {"outcomes": found.outcomes, "targets": found.targets},
         "advice": {
             "start": advice.start,
-            "reason": _reason(found, params.network),
+            "reason": advice.reason,
             "expected_saving": advice.expected_saving,
             "as_good": advice.start == params.network,
         },

@@ -34,7 +34,7 @@ class Looks:
         """The newest signature of a data set by the classes that it came with, or the jobs that make one."""
         for node in self._made_of(data, 2, Signature.kind):
             bundle = self._store.get(node.uuid)
-            if len(bundle.lineage.inputs) == 1 and space_of(bundle) == SPACE:
+            if of_own_classes(bundle) and space_of(bundle) == SPACE:
                 return node.uuid, ()
         pixels, decoding = self.pixels(data, base)
         name = f"{base or in_a_name(data.name)}.look.signature"
@@ -63,6 +63,11 @@ def side_of(decoded: Bundle) -> int:
     """The side in pixels that images were decoded to; 0: unknown."""
     sizes = decoded.arrays["size"].items if "size" in decoded.arrays else ()
     return int(str(sizes[0])) if sizes else 0
+
+
+def of_own_classes(signature: Bundle) -> bool:
+    """Whether a signature is of the classes that its data set came with, and not of some labels."""
+    return all(name != "labels" for name, _ in signature.lineage.inputs)
 
 
 def space_of(signature: Bundle) -> str:

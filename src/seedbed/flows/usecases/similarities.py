@@ -1,5 +1,6 @@
 """Which data sets are alike: who can be compared, the job that compares them, and the newest table of distances."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,7 +16,7 @@ from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.zoo import Signature, Similarity
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.jobs import Jobs
-from seedbed.flows.usecases.looks import SPACE, Looks, space_of
+from seedbed.flows.usecases.looks import SPACE, Looks, of_own_classes, space_of
 from seedbed.flows.usecases.pages import visible_projects
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
@@ -27,7 +28,7 @@ _SETS, _SIGNATURES = 200, 1000
 
 @dataclass(frozen=True)
 class Comparable:
-    """A data set, its newest signature ('': it would be made first), and why it cannot be compared ('': it can)."""
+    """A data set, its signature ('': it would be made first), and why it cannot be compared ('': it can)."""
 
     data: Bundle
     signature: str = ""
@@ -99,21 +100,27 @@ class Similarities:
             raise NotFound("No data sets have been compared yet.", hint="Choose two or more: POST /zoo/similarity.")
         return found[0]
 
-    def _signatures(self, by: Identity) -> dict[str, Bundle]:
-        """The newest signature of each data set that has one."""
+    def _signatures(self, by: Identity) -> dict[str, list[Bundle]]:
+        """The signatures of each data set that has some, the newest first."""
         found = self._store.find(
             kind=Signature.kind, project=visible_projects(by), all_versions=True, limit=_SIGNATURES
         )
-        alike = [one for one in found if space_of(one) == SPACE]
-        return {_behind(self._store, one.uuid): one for one in reversed(alike)}
+        by_data = defaultdict[str, list[Bundle]](list)
+        for one in found:
+            if space_of(one) == SPACE:
+                by_data[_behind(self._store, one.uuid)].append(one)
+        return by_data
 
-    def _comparable(self, data: Bundle, signatures: Mapping[str, Bundle]) -> Comparable:
+    def _comparable(self, data: Bundle, signatures: Mapping[str, Sequence[Bundle]]) -> Comparable:
+        """By the classes that it came with; where there are none, by the labels of the most images, newest first."""
         if data.kind != DataSet.kind:
             return Comparable(data, why_not=f"'{data.name}' is of kind '{data.kind}', not a data set.")
-        signature = signatures.get(data.uuid)
-        if signature and signature.project in ("", data.project):
-            return Comparable(data, signature.uuid)
-        if not data.arrays["classes"].items:
+        classes = bool(data.arrays["classes"].items)
+        seen = [one for one in signatures.get(data.uuid, ()) if one.project in ("", data.project)]
+        fit = [one for one in seen if of_own_classes(one) or not classes]
+        if fit:
+            return Comparable(data, max(fit, key=_images).uuid)
+        if not classes:
             return Comparable(data, why_not=f"'{data.name}' came without classes, and nothing was trained with it yet.")
         return Comparable(data)
 
@@ -126,6 +133,10 @@ class Similarities:
                 hint="Compare those of one project, and those that belong to none.",
             )
         return places.pop() if len(places) == 1 else ""
+
+
+def _images(signature: Bundle) -> int:
+    return int(str(signature.arrays["images"].items[0])) if "images" in signature.arrays else 0
 
 
 def _problems(chosen: Sequence[Comparable]) -> list[str]:

@@ -18,6 +18,7 @@ from scipy.special import stdtrit
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.similarity.evidence import Evidence, Outcome
+from seedbed.methods.similarity.words import how_near
 
 LEVEL = 0.8  # of the outcomes that the limits are to hold
 
@@ -148,15 +149,16 @@ class Advice:
     expectation: Expectation | None = None  # of the start; none for the baseline
 
 
-def advise(expectations: Sequence[Expectation], *, baseline: str = "ImageNet") -> Advice:
+def advise(expectations: Sequence[Expectation], *, baseline: str = "ImageNet", called: str = "") -> Advice:
     """The fastest of the starts that are surely faster than the baseline, or else the baseline.
 
     A start whose limits reach an epoch ratio of 1 is never advised: what counts is the time lost when it goes wrong.
+    `called` is what sentences call the baseline by; else that is its name.
     """
-    best = pick(expectations)
+    best, called = pick(expectations), called or baseline
     if best:
-        return Advice(best.source, _for(best, baseline), 1 - best.epoch_ratio, best)
-    return Advice(baseline, f"{baseline} is as good: {_against(expectations, baseline)}", 0.0)
+        return Advice(best.source, _for(best, called), 1 - best.epoch_ratio, best)
+    return Advice(baseline, f"{called} is as good: {_against(expectations, called)}", 0.0)
 
 
 def pick(expectations: Iterable[Expectation]) -> Expectation | None:
@@ -192,11 +194,7 @@ def _risk(best: Expectation) -> str:
 
 
 def _nearness(one: Expectation, baseline: str) -> str:
-    if one.ratio < 0.995:
-        return f"comes from images {_percent(1 - one.ratio)} nearer than those of {baseline}"
-    if one.ratio < 1.005:
-        return f"comes from images as near as those of {baseline}"
-    return f"comes from images {_percent(one.ratio - 1)} further away than those of {baseline}"
+    return f"comes from images {how_near(one.ratio, f'those of {baseline}')}"
 
 
 def _percent(share: float) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.assets.zoo.card import Card
+from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.errors import SeedbedError
 from seedbed.methods.label.embed import embed
 from seedbed.methods.similarity.dsd import Nearness, dataset_distance, rank
@@ -22,6 +23,7 @@ from seedbed.methods.similarity.scores import transfer_scores
 from seedbed.methods.similarity.signature import Signature, glimpse
 
 _FURTHEST = 100.0  # of a ratio: the target may be the baseline's very data set, at a distance of 0
+_IMAGENET = "ImageNet"
 _LOOKED_AT = 256  # labelled images that scores are computed on
 
 
@@ -110,15 +112,16 @@ def rank_starts(
     nothing but measured outcomes can speak for another start.
     """
     known, time = dict(left_out or {}), time or Time()
-    name = baseline if isinstance(baseline, str) else baseline.name
     if reference is not None and reference.space != target.signature.space:
         known[reference.name], reference = _other_space(reference.space, target.signature.space), None
     by_name = {source.card.name: source for source in sources}
     nearest = _nearest(target.signature, sources, exact_for, known)
     near = _nearness(target.signature, nearest, reference)
     counts = {one.name: one.count for one in nearest}
-    on_progress(1, scored + 2)
-    scores = _scores(target, [by_name[one.name].card for one in near[:scored]], baseline, known, on_progress)
+    looks = min(scored, len(near))
+    on_progress(1, looks + 2)
+    scores = _scores(target, [by_name[one.name].card for one in near[:looks]], baseline, known, on_progress)
+    on_progress(looks + 2, looks + 2)
     predictor = Predictor.fit(outcomes)
     ranked = []
     for one in near:
@@ -137,7 +140,7 @@ def rank_starts(
         ratio = one.ratio if reference else None
         facts = (one.name, source.card.trained_on, one.distance, ratio, one.dsd, one.exact)
         ranked.append(Ranked(*facts, evidence.scores, expected, evidence, one.name in time.in_memory, end))
-    advice = _advice(ranked, name, time, compared=reference is not None)
+    advice = _advice(ranked, baseline, time, compared=reference is not None, left_out=bool(known))
     return Starts(ranked, known, advice, predictor.outcomes, predictor.targets)
 
 
@@ -234,23 +237,40 @@ def _scores_of(target: Target, card: Card | str) -> dict[str, float]:
     return transfer_scores(features, target.labels[rows])
 
 
-def _advice(ranked: Sequence[Ranked], baseline: str, time: Time, *, compared: bool) -> Advice:
+def _advice(ranked: Sequence[Ranked], usual: Card | str, time: Time, *, compared: bool, left_out: bool) -> Advice:
     """What the predictor advises; among starts that are surely faster, the one that is estimated to end first."""
-    advice = advise([one.expectation for one in ranked], baseline=baseline)
+    baseline, called = _named(usual)
+    advice = advise([one.expectation for one in ranked], baseline=baseline, called=called)
     if advice.expectation is None:
-        if compared or not ranked:
-            return advice
-        why = "no data set stands for the one behind it (the setting baseline), and too few starts were measured yet."
-        return replace(advice, reason=f"{baseline} is as good, as far as is known: {why}")
+        why = _unknown(ranked, compared=compared, left_out=left_out)
+        return replace(advice, reason=f"{called} is as good, as far as is known: {why}") if why else advice
     if not time.training:
         return advice
     sure = [one.expectation for one in ranked if one.expectation.sure]
     first = min(sure, key=lambda one: (time.end(one.source, one.epoch_ratio), one.source))
     if time.end(first.source, first.epoch_ratio) >= time.end(baseline, 1.0):
-        reason = f"{baseline} ends first: {advice.start} would save less time than reading its weights takes."
+        reason = f"{called} ends first: {advice.start} would save less time than reading its weights takes."
         return Advice(baseline, reason, 0.0)
     if first.source == advice.start:
         return advice
-    chosen = advise([first], baseline=baseline)
+    chosen = advise([first], baseline=baseline, called=called)
     extra = f"{advice.start} would take fewer epochs, but its weights are not in memory, and reading them takes longer."
     return replace(chosen, reason=f"{chosen.reason} {extra}")
+
+
+def _unknown(ranked: Sequence[Ranked], *, compared: bool, left_out: bool) -> str:
+    """What keeps the baseline from being surely as good; '': nothing does."""
+    if ranked:
+        lacking = (
+            "no data set stands for the one behind it (the setting baseline), and too few starts were measured yet."
+        )
+        return "" if compared else lacking
+    return "none of the other weights could be compared." if left_out else ""
+
+
+def _named(usual: Card | str) -> tuple[str, str]:
+    """The baseline's name, and what people call it: the weights of every network that learnt from ImageNet are that."""
+    known = CARDS.get(usual) if isinstance(usual, str) and usual in CARDS else usual
+    if isinstance(known, str):
+        return known, known
+    return known.name, _IMAGENET if known.trained_on.startswith(_IMAGENET) else known.name

@@ -221,8 +221,7 @@ def _show_ranking(ranking: "Ranking") -> None:
     learnt = ranking["learnt_from"]
     note(f"The epochs are expected from {learnt['outcomes']} measured starts on {learnt['targets']} data sets.")
     advice = ranking["advice"]
-    saving = f" Expected saving: {advice['expected_saving']:.0%} of the epochs." if advice["expected_saving"] else ""
-    say(f"Start from {advice['start']}: {advice['reason']}{saving}")
+    say(f"Start from {advice['start']}: {advice['reason']}")
 
 
 def _row(one: "Ranked") -> tuple[object, ...]:

@@ -128,8 +128,6 @@ class RankingPage:
 
 def _why(facts: Mapping[str, Any]) -> None:
     with card("Why"):
-        if facts["advice"]["as_good"]:
-            words("ImageNet is as good", "p", "verdict")
         words(say.sentence(facts["advice"]["reason"]), "p")
         images = f"{say.plural(facts['images'], 'labelled image')} of '{facts['target']}' were compared."
         words(f"{images} {tell.learnt_in_words(facts['learnt_from'])}", "p", "soft small")

@@ -61,7 +61,7 @@ class ZooPage:
         cards = await self._visit.shared(self._visit.platform.zoo.cards)
         kept = [network_of(one["architecture"]) for one in cards if one["kept"]]
         usual = {one["architecture"]: one["name"] for one in cards if not one["kept"]}
-        often = sorted(set(kept), key=lambda name: (-kept.count(name), name))
+        often = sorted(set(kept), key=lambda name: (-kept.count(name), usual.get(name) != TrainSettings().start, name))
         return {usual.get(name, name): name for name in often} or {TrainSettings().start: TrainSettings().start}
 
     async def _show(self, data: Sequence[Bundle]) -> None:
