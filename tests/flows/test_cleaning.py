@@ -112,7 +112,7 @@ def test_an_upload_that_might_be_tried_again_stays_for_the_grace(platform: Platf
     (failed,) = platform.run_until_done([platform.jobs.submit(spec, by=SOLO).id])
     assert failed.state is State.FAILED and "longer than its limit" in failed.reason
     assert slow.exists()
-    again = platform.jobs.rerun(failed.id, by=SOLO)
+    (again,) = platform.jobs.rerun(failed.id, by=SOLO)
     for folder in (slow, unused):
         _age(folder, 100)
     size = image.stat().st_size
@@ -151,9 +151,9 @@ def test_a_failed_job_that_is_run_again_goes_on_from_its_last_checkpoint_unless_
 ) -> None:
     failed = _cut_short(platform)
     reached = int(failed.checkpoint.partition("-")[2])
-    (further,) = platform.run_until_done([platform.jobs.rerun(failed.id, by=SOLO).id])
+    (further,) = platform.run_until_done([platform.jobs.rerun(failed.id, by=SOLO)[0].id])
     assert _counted(platform, further)[0] == reached + 1
-    (anew,) = platform.run_until_done([platform.jobs.rerun(failed.id, by=SOLO, again=True).id])
+    (anew,) = platform.run_until_done([platform.jobs.rerun(failed.id, by=SOLO, again=True)[0].id])
     assert _counted(platform, anew)[0] == 1
 
 
@@ -167,7 +167,7 @@ def test_the_checkpoint_of_a_failed_job_goes_after_the_grace(platform: Platform)
         conn.execute(update(jobs).where(jobs.c.id == failed.id).values(ended=long_ago))
     assert platform.bundles.gc(dry_run=True, by=SOLO).files == 1 and kept.is_dir()
     assert platform.bundles.gc(by=SOLO).files == 1 and not kept.exists()
-    assert platform.jobs.rerun(failed.id, by=SOLO).checkpoint == ""
+    assert platform.jobs.rerun(failed.id, by=SOLO)[0].checkpoint == ""
 
 
 def test_an_index_made_anew_knows_every_bundle(platform: Platform, finish: Finish) -> None:

@@ -79,6 +79,6 @@ def test_a_job_of_which_a_rank_is_killed_ends_by_itself_with_the_weights_of_an_u
     assert "of 2 ended without a word" in first.reason  # which one it was is known only if it was seen to end first
     steps = [step for step, _ in platform.jobs.metrics(killed.id, by=SOLO)["loss"]]
     assert steps == list(range(1, 91)), "metrics of both attempts make one curve"
-    (again,) = platform.run_until_done([platform.jobs.rerun(killed.id, by=SOLO, again=True).id])
+    (again,) = platform.run_until_done([platform.jobs.rerun(killed.id, by=SOLO, again=True)[0].id])
     assert len(platform.jobs.attempts(again.id, by=SOLO)) == 1
     assert _weights(platform, killed, tmp_path / "killed") == _weights(platform, again, tmp_path / "again")

@@ -158,7 +158,7 @@ def test_a_failed_job_says_why_and_can_be_repeated_on_the_same_inputs(platform: 
     assert failed.state is State.FAILED and "cannot be published" in failed.reason
     assert failed.failures == 1  # the same mistake again would help nobody
     path.write_text("now it is here")
-    again = platform.jobs.rerun(failed.id, by=SOLO)
+    (again,) = platform.jobs.rerun(failed.id, by=SOLO)
     (done,) = platform.run_until_done([again.id])
     assert done.state is State.DONE and done.spec.params == failed.spec.params
     path_in_store, name = platform.bundles.file(done.outputs["files"], "files", 0, by=SOLO)

@@ -11,6 +11,7 @@ from seedbed.base.errors import Forbidden, InvalidInput, NotFound
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.spec import JobSpec
+from seedbed.runtime.jobs.states import State
 from tests.flows.conftest import count
 
 Person = Callable[..., Identity]
@@ -125,6 +126,56 @@ def test_an_import_root_opens_its_folder_and_a_link_out_of_it_does_not(
         assert opened.bundles.add([root / "b.txt"], name="b", by=trainer)
         with pytest.raises(Forbidden):
             opened.bundles.add([root / "way-out" / "a.txt"], name="a", by=trainer)
+
+
+@pytest.mark.parametrize(
+    ("step", "name"), [("ingest", "source"), ("publish-files", "paths"), ("import-weights", "path")]
+)
+def test_no_step_reads_what_others_sent_or_the_home_for_a_member(
+    platform: Platform, person: Person, tmp_path: Path, step: str, name: str
+) -> None:
+    home = platform.settings.home
+    wide = platform.settings.model_copy(update={"import_roots": (home.parent,)})
+    (home.parent / "ours.txt").write_text("ours")
+    rest = {"name": "card", "architecture": "resnet18"} if step == "import-weights" else {}
+    with Platform.open(wide) as opened:
+        trainer = person("ada", Role.TRAINER)
+        opened.data.upload_folder(by=person("ben", Role.TRAINER))
+
+        def submit(path: Path) -> None:
+            given = [str(path)] if name == "paths" else str(path)
+            opened.jobs.submit(JobSpec(step, params={name: given, **rest}), by=trainer)
+
+        for path in (home / "uploads", home / "uploads" / ".", home / "seedbed.db", home / "store", home, home.parent):
+            with pytest.raises(Forbidden, match="may not read"):
+                submit(path)
+        submit(home.parent / "ours.txt")
+
+
+def test_a_folder_with_a_link_out_of_it_is_not_published(platform: Platform, person: Person, tmp_path: Path) -> None:
+    root, secret = tmp_path / "shared", tmp_path / "secret.txt"
+    (root / "deep").mkdir(parents=True)
+    secret.write_text("secret")
+    (root / "deep" / "way-out").symlink_to(secret)
+    (root / "b.txt").write_text("b")
+    with Platform.open(platform.settings.model_copy(update={"import_roots": (root,)})) as opened:
+        trainer = person("ada", Role.TRAINER)
+        job = opened.jobs.submit(JobSpec("publish-files", params={"paths": [str(root)]}), by=trainer)
+        (ended,) = opened.run_until_done([job.id])
+        assert ended.state is State.FAILED and "way-out is a link that leads out of" in ended.reason
+        (root / "deep" / "way-out").unlink()
+        (root / "deep" / "within").symlink_to(root / "b.txt")
+        job = opened.jobs.submit(JobSpec("publish-files", params={"paths": [str(root)]}), by=trainer)
+        (ended,) = opened.run_until_done([job.id])
+        assert ended.state is State.DONE
+
+
+def test_running_a_job_of_the_owner_of_the_machine_again_opens_no_folder_to_a_member(
+    platform: Platform, person: Person, leaves: Path
+) -> None:
+    job = platform.jobs.submit(JobSpec("ingest", params={"source": str(leaves)}), by=SOLO)
+    with pytest.raises(Forbidden, match="may not read"):
+        platform.jobs.rerun(job.id, by=person("ada", Role.TRAINER))
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.LABELLER, Role.TRAINER])

@@ -57,27 +57,39 @@ def _missing(path: Path) -> str:
 
 
 class Roots:
-    """Which folders of the server people may have read in: a laptop's own user any, members of a team those set."""
+    """Which folders of the server people may have read in: a laptop's own user any, members of a team those set.
+
+    The service's own home is in none of them, however wide they are; only a folder of it that is set itself.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._home = settings.home
         self._roots = settings.import_roots
 
     def check(self, paths: Sequence[Path | str], by: Identity) -> None:
-        """Refuse paths that lead out of `import_roots` and out of the folder of uploads."""
+        """Refuse paths that lead out of `import_roots` and are in no upload; uploads are named one by one."""
         if by.id == SOLO.id:
             return
-        allowed = [root.resolve() for root in (self._home / "uploads", *self._roots)]
-        refused = [str(path) for path in paths if not any(_inside(Path(path), root) for root in allowed)]
+        refused = [str(path) for path in paths if not self._allows(Path(path))]
         if refused:
             raise Forbidden(
                 f"The server may not read {', '.join(refused[:3])} for you.",
                 hint="Upload it, or ask an operator to add its folder to import_roots.",
             )
 
+    def _allows(self, path: Path) -> bool:
+        uploads = self._home / "uploads"
+        if _inside(path, uploads):  # it holds those of everybody; the name of one is known to who sent it
+            return not _inside(uploads, path)
+        return any(_inside(path, root) and not self._bares_home(path, root) for root in self._roots)
+
+    def _bares_home(self, path: Path, root: Path) -> bool:
+        """Whether a root is so wide that the home is in it, and the path leads there: to everybody's bundles."""
+        return _inside(self._home, root) and (_inside(path, self._home) or _inside(self._home, path))
+
 
 def _inside(path: Path, root: Path) -> bool:
     try:
-        return path.resolve().is_relative_to(root)
+        return path.resolve().is_relative_to(root.resolve())
     except (OSError, ValueError, RuntimeError):  # no such name can exist, or links that lead in a circle
         return False

@@ -58,6 +58,7 @@ from seedbed.runtime.jobs.lease import Lease
 from seedbed.runtime.jobs.policies import POLICIES
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Job
+from seedbed.runtime.jobs.reruns import Reruns
 from seedbed.runtime.jobs.scheduler import Scheduler
 from seedbed.runtime.jobs.spec import JobSpec
 
@@ -102,7 +103,7 @@ class Platform:
         """Bundles, and the jobs that make them."""
         self.contexts = Contexts(self.store, self.audit)
         self._uploads = Uploads(self.settings.home / "uploads", self.queue)
-        left_behind = LeftBehind(JobFolders(self.settings.home / "jobs"), self.queue)
+        folders = JobFolders(self.settings.home / "jobs")
         self.bundles = Bundles(
             self.store,
             self._kept_projects,
@@ -110,12 +111,12 @@ class Platform:
             self._roots,
             self.audit,
             self._uploads,
-            left_behind,
+            LeftBehind(folders, self.queue),
             gc_grace=self.settings.gc_grace_hours * _HOUR,
         )
         fixed = {"ingest": {"pixel_limit": self.settings.image_pixel_limit}}
         checker = SpecChecker(self.store, self.queue, self._kept_projects, self._roots, self.executor.nodes, fixed)
-        self.jobs = Jobs(self.queue, checker, self.executor, self.audit, left_behind, self.clock)
+        self.jobs = Jobs(self.queue, checker, self.executor, self.audit, Reruns(self.queue, folders), self.clock)
         self.data = DataSets(self.bundles, self.jobs, self.store, self._kept_projects, self._galleries)
 
     def _with_zoo(self) -> None:

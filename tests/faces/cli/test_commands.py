@@ -29,6 +29,17 @@ def test_an_unchanged_step_is_answered_without_a_second_attempt(asked: Asked) ->
     assert second["outputs"] == first["outputs"]
 
 
+def test_who_ended_only_because_of_a_job_comes_back_with_it(asked: Asked, seedbed: Seedbed, tmp_path: Path) -> None:
+    count = "{step: sleep-and-count, params: {steps: 1, seconds_per_step: 0}, again: true"
+    file = tmp_path / "jobs.yaml"
+    file.write_text(f"jobs:\n- {count}, name: one}}\n- {count}, name: two, after: [one]}}\n")
+    one, two = asked("jobs", "submit", str(file), "--detach")
+    asked("jobs", "cancel", one["id"], "--yes")
+    rerun = asked("jobs", "rerun", one["id"])
+    assert (rerun["state"], [(job["name"], job["state"]) for job in rerun["back"]]) == ("done", [("two", "done")])
+    assert asked("jobs", "show", two["id"])["rerun_as"] == rerun["back"][0]["id"]
+
+
 def test_a_job_file_is_submitted_whole(asked: Asked, tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"
     file.write_text("name: from-file\nstep: sleep-and-count\nparams: {steps: 1, seconds_per_step: 0.01}\n")

@@ -130,7 +130,7 @@ def test_of_a_projects_work_only_what_matters_to_its_expert_is_told() -> None:
     assert told("label-all", State.CANCELLED) == "The training of Leaves was ended."
     assert told("embed", State.FAILED, reason="No room").startswith("Looking at the images of Leaves did not")
     assert told("signature", State.DONE) == told("signature", State.FAILED, reason="No room") == ""
-    assert told("evaluate", State.FAILED, reason="Job 'Leaves.train', which it needs, failed") == ""
+    assert told("evaluate", State.FAILED, fell_with="another") == ""
     assert told("train", State.DONE, project="") == "The training of Leaves is done."
 
 

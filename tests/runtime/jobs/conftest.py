@@ -24,6 +24,7 @@ from seedbed.runtime.jobs.lease import Lease
 from seedbed.runtime.jobs.policy import Policy
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Attempt, Job
+from seedbed.runtime.jobs.reruns import Reruns
 from seedbed.runtime.jobs.scheduler import Scheduler
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
@@ -93,6 +94,7 @@ class Service:
         self.queue = Queue(self.database, self.store.events)
         self.lease = Lease(self.database)
         self.folders = JobFolders(home / "jobs")
+        self.reruns = Reruns(self.queue, self.folders)
         self.collector = Collector(self.queue, self.store, self.folders, self.lease)
         self.executor = LocalExecutor(cpus=4, memory=4 << 30, gpus=0)
         self.launcher = Launcher(self.queue, self.store)

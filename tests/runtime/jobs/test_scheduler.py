@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -366,7 +367,7 @@ def test_a_failed_attempt_keeps_its_inputs_and_rerun_repeats_it(service: Service
     job = service.finish(service.submit(code, inputs={"x": f"job:{source.id}/result"}, retries=0))
     assert job.state is State.FAILED
     assert (service.folder(job) / "inputs" / "x" / "bundle.json").exists()
-    again = service.queue.rerun(job.id, owner="ben")
+    (again,) = service.reruns.rerun(job, lambda spec: replace(spec, owner="ben"))
     assert again.spec.inputs == {"x": source.outputs["result"]}
     assert (again.owner, again.spec.params, again.state) == ("ben", job.spec.params, State.WAITING)
     assert service.finish(again).state is State.FAILED
@@ -374,7 +375,7 @@ def test_a_failed_attempt_keeps_its_inputs_and_rerun_repeats_it(service: Service
 
 def test_rerunning_a_done_job_really_runs_it(service: Service) -> None:
     job = service.finish(service.submit(params={"to": 2, "key": "k"}))
-    again = service.finish(service.queue.rerun(job.id))
+    again = service.finish(service.reruns.rerun(job, lambda spec: spec, again=True)[0])
     assert again.id != job.id and (service.folder(again) / "log.txt").exists()
 
 

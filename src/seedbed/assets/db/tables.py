@@ -317,10 +317,15 @@ jobs = Table(
     Column("started", Float, nullable=False),  # 0: not yet
     Column("ended", Float, nullable=False),  # 0: not yet
     Column("checkpoint", Text, nullable=False),  # name of the last admitted checkpoint, or empty
+    # the job that it needed, and ended only because of, or empty:
+    Column("fell_with", Text, nullable=False, server_default=text("''")),
+    Column("rerun_as", Text, nullable=False, server_default=text("''")),  # the job that repeats this one, or empty
     Index(None, "state", "position"),
     Index(None, "submitted", "id"),
     Index(None, "flow"),
     Index(None, "project", "submitted"),
+    Index(None, "fell_with"),
+    Index(None, "rerun_as"),
 )
 
 attempts = Table(

@@ -1,6 +1,6 @@
 """What the API answers with: plain records with an example each. `faces/client/results.py` mirrors them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -55,14 +55,27 @@ class JobView(View):
     submitted: Time
     started: float = Field(description="0: not yet.", examples=[1_764_000_002.5])
     ended: float = Field(description="0: not yet.", examples=[0.0])
+    fell_with: str = Field(description="The job that it needed, and ended only because of; or empty.", examples=[""])
+    rerun_as: str = Field(description="The job that repeats this one; or empty.", examples=[""])
     spec: dict[str, Any] = Field(description="The job as it was asked for.", examples=[{"step": "train", "seed": 0}])
 
     @classmethod
     def of(cls, thing: object) -> Self:
         """The record of a job."""
         assert isinstance(thing, Job)
-        names = [name for name in cls.model_fields if name != "spec"]
+        names = [name for name in JobView.model_fields if name != "spec"]
         return cls(**{name: getattr(thing, name) for name in names}, spec=thing.spec.to_json())
+
+
+class RerunView(JobView):
+    """The job that repeats another one."""
+
+    back: list[JobView] = Field([], description="Those that had ended only because that one did, and come back now.")
+
+    @classmethod
+    def of_all(cls, jobs: Sequence[Job]) -> Self:
+        """The record of the first job, with those of the others."""
+        return cls.of(jobs[0]).model_copy(update={"back": [JobView.of(job) for job in jobs[1:]]})
 
 
 class AttemptView(View):

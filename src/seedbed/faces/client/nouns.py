@@ -17,6 +17,12 @@ class Noun:
         self._to = connection
 
 
+class Rerun(results.Job):
+    """A job that repeats another one, and those that come back with it."""
+
+    back: list[results.Job]
+
+
 class Jobs(Noun):
     """/jobs."""
 
@@ -51,9 +57,9 @@ class Jobs(Noun):
         """Let a job that was stopped for now go on from where it was."""
         return cast(results.Job, self._to.post(f"/jobs/{part(job)}/resume"))
 
-    def rerun(self, job: str, *, again: bool = False) -> results.Job:
-        """A new job with exactly the same inputs."""
-        return cast(results.Job, self._to.post(f"/jobs/{part(job)}/rerun", {"again": again}))
+    def rerun(self, job: str, *, again: bool = False) -> Rerun:
+        """A new job with exactly the same inputs; `back` has those that had ended only because of the old one."""
+        return cast(Rerun, self._to.post(f"/jobs/{part(job)}/rerun", {"again": again}))
 
     def logs(self, job: str, *, offset: int = 0) -> results.Log:
         """What the newest attempt printed, from an offset."""

@@ -26,6 +26,8 @@ class Job(TypedDict):
     submitted: float
     started: float
     ended: float
+    fell_with: str
+    rerun_as: str
     spec: dict[str, Any]
 
 

@@ -36,7 +36,7 @@ def news_of(job: Job, project: str) -> News | None:
     if job.state is State.DONE:
         text, page = _TOLD.get(job.step, ("", ""))
         return News(text.format(project), path(*home, *([page] if page else []))) if text else None
-    if "which it needs" in job.reason:
+    if job.fell_with:
         return None  # the one that it needs was told already
     how = "was ended" if job.state is State.CANCELLED else "did not work out"
     what = step_in_words(_PARTS.get(job.step, job.step), project)

@@ -13,6 +13,8 @@ from seedbed.flows.kinds.labels import Files
 from seedbed.flows.outside import fingerprint
 from seedbed.flows.step import Params, step
 
+_TOLD = 10  # links that are named
+
 
 class PublishFilesParams(Params):
     """Which files."""
@@ -34,6 +36,7 @@ def publish_files(params: PublishFilesParams, run: RunContext) -> Files:
     paths = [Path(path) for path in params.paths]
     names = [path.name for path in paths]
     problems = [f"{path} is not there." for path in paths if not path.exists()]
+    problems += [f"{link} is a link that leads out of {path}." for path in paths for link in _ways_out(path)]
     problems += [f"two of them are named '{name}'." for name in sorted({n for n in names if names.count(n) > 1})]
     if problems:
         raise InvalidInput("The files cannot be published.", problems=problems)
@@ -42,6 +45,13 @@ def publish_files(params: PublishFilesParams, run: RunContext) -> Files:
         run.report(step=number, total=len(paths), doing=f"copying {path.name}")
         _copy(path, place / "files" / path.name)
     return Files(place)
+
+
+def _ways_out(folder: Path) -> list[Path]:
+    """Links in a folder to what is outside: who may have the folder read may not be allowed to read that."""
+    root = folder.resolve()
+    links = [path for path in folder.rglob("*") if path.is_symlink()] if folder.is_dir() else []
+    return [link for link in links if not link.resolve().is_relative_to(root)][:_TOLD]
 
 
 def _copy(source: Path, target: Path) -> None:

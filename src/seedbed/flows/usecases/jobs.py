@@ -11,12 +11,12 @@ from seedbed.base.errors import InvalidInput
 from seedbed.base.ids import new_id
 from seedbed.base.registry import near_matches
 from seedbed.flows.check import SpecChecker
-from seedbed.flows.usecases.left_behind import LeftBehind
 from seedbed.flows.usecases.pages import require_project, visible_projects
 from seedbed.runtime.executors.protocol import Executor
 from seedbed.runtime.jobs.queue import JUST_SUBMITTED, Queue
 from seedbed.runtime.jobs.records import Attempt, Job
-from seedbed.runtime.jobs.spec import JobSpec, output_of_job
+from seedbed.runtime.jobs.reruns import Reruns
+from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
 
 _LOOKED_AT = 15.0  # seconds within which a scheduler that is there has looked at a new job
@@ -31,14 +31,14 @@ class Jobs:
         checker: SpecChecker,
         executor: Executor,
         audit: Audit,
-        left_behind: LeftBehind,
+        reruns: Reruns,
         clock: Clock | None = None,
     ) -> None:
         self._queue = queue
         self._checker = checker
         self._executor = executor
         self._audit = audit
-        self._left_behind = left_behind
+        self._reruns = reruns
         self._clock = clock or SystemClock()
 
     def submit(self, spec: JobSpec, *, by: Identity) -> Job:
@@ -59,7 +59,7 @@ class Jobs:
         if drafts:
             self._checker.store.publish_many(drafts)
         ids = {spec.name: new_id() for spec in checked if spec.name}
-        wired = {ids.get(spec.name) or new_id(): _wired(spec, ids) for spec in checked}
+        wired = {ids.get(spec.name) or new_id(): spec.wired(ids) for spec in checked}
         jobs = self._queue.submit_many(wired, flow=new_id())
         for job in jobs:
             self._audit.record(by.name, "job.submit", job.id, data={"step": job.step, "name": job.name})
@@ -102,21 +102,18 @@ class Jobs:
         self._audit.record(by.name, "job.resume", job.id)
         return self._queue.resume(job.id)
 
-    def rerun(self, job_id: str, *, by: Identity, again: bool = False) -> Job:
+    def rerun(self, job_id: str, *, by: Identity, again: bool = False) -> Sequence[Job]:
         """A new job with exactly the same inputs, which goes on from the last checkpoint of one that failed.
 
+        After it come those that fell with the old one and come back now, as far as `by` may train in their projects.
         `again` runs it from the beginning, even if the store knows the answer.
         """
         old = self._require(job_id, Role.TRAINER, by)
-        waits = any(state is not State.DONE for state in self._queue.states(old.spec.dependencies).values())
-        inputs = dict(old.spec.inputs) if waits else self._queue.resolve(old)
-        # the very reference is checked: that its bundles still exist and that `by` may use them
-        (spec,) = self._checker.check([replace(old.spec, inputs=inputs, again=again)], by)
-        id = new_id()
-        checkpoint = "" if again else self._left_behind.hand_on(old, id)
-        job = self._queue.submit(spec, id=id, flow=old.flow, checkpoint=checkpoint)
-        self._audit.record(by.name, "job.rerun", job.id, data={"of": old.id, "again": again})
-        return job
+        # what it refers to is checked too: that its bundles still exist and that `by` may use them
+        jobs = self._reruns.rerun(old, lambda spec: self._checker.check([spec], by)[0], again=again)
+        for job in jobs:
+            self._audit.record(by.name, "job.rerun", job.id, data={"of": old.id, "again": again})
+        return jobs
 
     def logs(self, job_id: str, *, by: Identity, offset: int = 0) -> tuple[str, int]:
         """What the newest attempt printed from `offset` (bytes), and the offset to go on from."""
@@ -152,12 +149,3 @@ class Jobs:
         job = self._queue.get(job_id)
         require_project(by, role, job.project, what=f"job '{job_id}'")
         return job
-
-
-def _wired(spec: JobSpec, ids: dict[str, str]) -> JobSpec:
-    inputs = {}
-    for name, reference in spec.inputs.items():
-        made = output_of_job(reference)
-        inputs[name] = f"job:{ids[made[0]]}/{made[1]}" if made and made[0] in ids else reference
-    after = tuple(ids.get(job, job) for job in spec.after)
-    return replace(spec, inputs=inputs, after=after)

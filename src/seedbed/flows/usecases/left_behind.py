@@ -1,4 +1,4 @@
-"""Checkpoints of jobs that failed: what running them again goes on from, and when they go."""
+"""Checkpoints of jobs that failed, for those who run them again: when they go."""
 
 import shutil
 import time
@@ -8,7 +8,6 @@ from seedbed.base.errors import NotFound
 from seedbed.flows.usecases.uploads import files_under
 from seedbed.runtime.jobs.folders import JobFolders
 from seedbed.runtime.jobs.queue import Queue
-from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
 
@@ -18,12 +17,6 @@ class LeftBehind:
 
     folders: JobFolders
     queue: Queue
-
-    def hand_on(self, job: Job, to: str) -> str:
-        """Let a new job go on from where a failed one was; the name of its checkpoint, empty where there is none."""
-        if job.state is not State.FAILED or not job.checkpoint:
-            return ""
-        return self.folders.hand_on(job.id, job.checkpoint, to)
 
     def collect(self, *, grace: float, dry_run: bool = False) -> tuple[int, int]:
         """Remove those of jobs that failed longer ago than the grace; how many files and bytes."""

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Waiter
+from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
+
+
+@dataclass(frozen=True)
+class Fall:
+    """How a job ends that never ran, because one that it needs ended badly; `fell_with` is the id of that one."""
+
+    state: State
+    reason: str
+    fell_with: str
 
 
 @dataclass(frozen=True)
@@ -24,20 +34,20 @@ class Dependencies:
         """Whether everything that a job needs is done, and what it can do without has ended."""
         return not self._unmet(waiter)
 
-    def verdict(self, waiter: Waiter) -> tuple[State, str] | None:
+    def fall(self, spec: JobSpec) -> Fall | None:
         """How a job must end because one that it needs ended badly; a job that is gone has failed."""
-        for job in waiter.spec.needed:
+        for job in spec.needed:
             state, name = self._standing(job)
             if state is State.FAILED:
-                return State.FAILED, f"Job '{name}', which it needs, failed"
+                return Fall(State.FAILED, f"Job '{name}', which it needs, failed", job)
             if state is State.CANCELLED:
-                return State.CANCELLED, f"Job '{name}', which it needs, was cancelled"
+                return Fall(State.CANCELLED, f"Job '{name}', which it needs, was cancelled", job)
         return None
 
     def reason(self, waiter: Waiter) -> str:
         """Why a job waits for others, in words; empty when it does not, or must end."""
         unmet = self._unmet(waiter)
-        if not unmet or self.verdict(waiter):
+        if not unmet or self.fall(waiter.spec):
             return ""
         more = f" and {len(unmet) - 1} more" if len(unmet) > 1 else ""
         return f"Waiting for job '{self._standing(unmet[0])[1]}'{more} to finish"

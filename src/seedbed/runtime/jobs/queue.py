@@ -12,7 +12,7 @@ from seedbed.assets.store.events import Events, News
 from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.ids import new_id
-from seedbed.runtime.jobs.records import GO_ON, PAUSE, PAUSED, Attempt, Job, Metric, Waiter
+from seedbed.runtime.jobs.records import GO_ON, PAUSE, PAUSED, Attempt, Entry, Job, Metric, Waiter
 from seedbed.runtime.jobs.spec import JobSpec, output_of_job
 from seedbed.runtime.jobs.states import State, check
 
@@ -55,22 +55,17 @@ class Queue:
             known = set(conn.execute(select(jobs.c.id).where(jobs.c.id.in_(list(specs)))).scalars())
             fresh = {name: spec for name, spec in specs.items() if name not in known}
             _check_dependencies(conn, fresh)
-            if fresh:
-                last = self.events.append_all(conn, [_submitted(name, spec, flow) for name, spec in fresh.items()])
-                now, first = self.clock.now(), last - len(fresh) + 1  # the numbers of the events are the positions
-                rows = [_new_row(*item, flow, float(n), now) for n, item in enumerate(fresh.items(), first)]
-                conn.execute(insert(jobs), [{**row, "checkpoint": checkpoint} for row in rows])
+            self.add(conn, [Entry(name, spec, flow, checkpoint) for name, spec in fresh.items()])
             found = conn.execute(select(jobs).where(jobs.c.id.in_(list(specs)))).mappings()
             made = {row["id"]: Job.of(row) for row in found}
         return [made[name] for name in specs]
 
-    def rerun(self, ref: str, *, owner: str = "") -> Job:
-        """A new job that repeats an old one, on the very bundles that the old one was given or would have been."""
-        old = self.get(ref)
-        inputs = self.resolve(old) if all(self._is_done(name) for name in old.spec.dependencies) else old.spec.inputs
-        again = old.spec.again or old.state is State.DONE
-        known = {**old.spec.to_json(), "inputs": dict(inputs), "again": again, "owner": owner or old.owner}
-        return self.submit(JobSpec.from_json(known), flow=old.flow)
+    def add(self, conn: Connection, entries: Sequence[Entry]) -> None:
+        """Put new jobs at the end of the queue in this write transaction, in this order."""
+        if entries:
+            last = self.events.append_all(conn, [_submitted(entry) for entry in entries])
+            now, first = self.clock.now(), last - len(entries) + 1  # the numbers of the events are the positions
+            conn.execute(insert(jobs), [_new_row(entry, float(n), now) for n, entry in enumerate(entries, first)])
 
     def cancel(self, ref: str, *, by: str = "") -> Job:
         """Take a job out of the queue, or ask it to stop; the scheduler does the rest."""
@@ -280,12 +275,9 @@ class Queue:
     def explain(self, conn: Connection, reasons: Mapping[str, str]) -> None:
         """Keep why jobs wait."""
         still = (jobs.c.id == bindparam("job")) & (jobs.c.state == State.WAITING)
-        rows = [{"job": job_id, "words": reason} for job_id, reason in reasons.items()]
+        rows = [{"job": job_id, "words": reason} for job_id, reason in sorted(reasons.items())]  # one order
         if rows:
             conn.execute(update(jobs).where(still).values(reason=bindparam("words")), rows)
-
-    def _is_done(self, job_id: str) -> bool:
-        return self.states([job_id]).get(job_id) is State.DONE
 
 
 def _check_dependencies(conn: Connection, specs: Mapping[str, JobSpec]) -> None:
@@ -302,20 +294,22 @@ def _check_dependencies(conn: Connection, specs: Mapping[str, JobSpec]) -> None:
         raise InvalidInput("The job cannot be submitted.", problems=problems, hint=hint)
 
 
-def _submitted(job_id: str, spec: JobSpec, flow: str) -> News:
-    data = {"step": spec.step, "name": spec.name or spec.step, "flow": flow, "owner": spec.owner}
-    return News("job.submitted", job_id, data, spec.project)
+def _submitted(entry: Entry) -> News:
+    spec = entry.spec
+    data = {"step": spec.step, "name": spec.name or spec.step, "flow": entry.flow, "owner": spec.owner}
+    return News("job.submitted", entry.id, data, spec.project)
 
 
-def _new_row(job_id: str, spec: JobSpec, flow: str, position: float, now: float) -> dict[str, Any]:
+def _new_row(entry: Entry, position: float, now: float) -> dict[str, Any]:
+    spec = entry.spec
     plain: Sequence[str] = ("fence", "preemptions", "failures", "step_now", "step_total")
     return {
         **dict.fromkeys(plain, 0),
         **dict.fromkeys(("not_before", "started", "ended"), 0.0),
         **dict.fromkeys(("wish", "doing", "key"), ""),
-        "id": job_id,
+        "id": entry.id,
         "name": spec.name or spec.step,
-        "flow": flow,
+        "flow": entry.flow,
         "step": spec.step,
         "spec": spec.to_json(),
         "cls": str(spec.cls),
@@ -326,4 +320,5 @@ def _new_row(job_id: str, spec: JobSpec, flow: str, position: float, now: float)
         "reason": JUST_SUBMITTED,
         "outputs": {},
         "submitted": now,
+        "checkpoint": entry.checkpoint,
     }

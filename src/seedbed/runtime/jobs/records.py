@@ -15,7 +15,10 @@ PAUSED: Instant = 1e12  # not before this moment, which nobody lives to see: unt
 
 @dataclass(frozen=True)
 class Job:
-    """A job as it stands. `reason` says in words why it waits, or how it ended; times of 0 have not come yet."""
+    """A job as it stands. `reason` says in words why it waits, or how it ended; times of 0 have not come yet.
+
+    `fell_with`: the job that it needed, and ended only because of. `rerun_as`: the job that repeats it.
+    """
 
     id: str
     name: str
@@ -38,6 +41,8 @@ class Job:
     started: Instant
     ended: Instant
     checkpoint: str
+    fell_with: str = ""
+    rerun_as: str = ""
 
     @property
     def paused(self) -> bool:
@@ -48,6 +53,11 @@ class Job:
     def pausing(self) -> bool:
         """Whether it is still putting its state away, to wait then."""
         return self.state is State.STOPPING and self.wish == PAUSE
+
+    @property
+    def ended_badly(self) -> bool:
+        """Whether those that need it cannot run."""
+        return self.state in (State.FAILED, State.CANCELLED)
 
     @property
     def step(self) -> str:
@@ -106,6 +116,16 @@ class Metric:
     step: int
     value: float
     at: Instant
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A job that is about to be queued, with the checkpoint that it begins from, where its folder has one."""
+
+    id: str
+    spec: JobSpec
+    flow: str = ""
+    checkpoint: str = ""
 
 
 @dataclass(frozen=True)

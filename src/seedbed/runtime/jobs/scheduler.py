@@ -26,7 +26,7 @@ from seedbed.base.errors import Conflict, DiskFull, SeedbedError, Unavailable
 from seedbed.runtime.executors.protocol import AttemptSpec, Executor, Handle, Node
 from seedbed.runtime.executors.protocol import Running as StillRuns
 from seedbed.runtime.jobs.collector import Collector, OutOfPlace
-from seedbed.runtime.jobs.dependencies import Dependencies
+from seedbed.runtime.jobs.dependencies import Dependencies, Fall
 from seedbed.runtime.jobs.folders import read_json
 from seedbed.runtime.jobs.launcher import Answered, Launcher, Prepared
 from seedbed.runtime.jobs.lease import Lease, LeaseLost
@@ -243,14 +243,14 @@ class Scheduler:
         """The jobs that wait only for room; those that wait for others are told so, or end with them."""
         needed = Dependencies.of(self.queue, waiters)
         for waiter in waiters:
-            if verdict := needed.verdict(waiter):
-                self._alone(self._end_waiting, waiter.id, *verdict)
+            if fall := needed.fall(waiter.spec):
+                self._alone(self._let_fall, waiter.id, fall)
         self._explain(waiters, {waiter.id: words for waiter in waiters if (words := needed.reason(waiter))})
         return [waiter for waiter in waiters if needed.are_met(waiter)]
 
-    def _end_waiting(self, job_id: str, state: State, reason: str) -> None:
+    def _let_fall(self, job_id: str, fall: Fall) -> None:
         with self.lease.write() as conn:
-            self.queue.transition(conn, job_id, state, reason=reason)
+            self.queue.transition(conn, job_id, fall.state, reason=fall.reason, fell_with=fall.fell_with)
 
     def _explain(self, waiters: Sequence[Waiter], reasons: Mapping[str, str]) -> None:
         known = {waiter.id: waiter.reason for waiter in waiters}

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -63,6 +63,12 @@ class JobSpec:
     def _waits_for(self, inputs: Iterable[str]) -> tuple[str, ...]:
         made = (output_of_job(self.inputs[name]) for name in inputs)
         return tuple(dict.fromkeys([*(found[0] for found in made if found), *self.after]))
+
+    def wired(self, ids: Mapping[str, str]) -> "JobSpec":
+        """The same, with other jobs in the place of some that it refers to: by name or id, their ids."""
+        made = {name: output_of_job(reference) for name, reference in self.inputs.items()}
+        moved = {name: f"job:{ids[of[0]]}/{of[1]}" for name, of in made.items() if of and of[0] in ids}
+        return replace(self, inputs={**self.inputs, **moved}, after=tuple(ids.get(job, job) for job in self.after))
 
     def check(self) -> None:
         """Refuse what cannot be run, all mistakes at once."""

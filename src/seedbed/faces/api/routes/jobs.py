@@ -8,7 +8,7 @@ from fastapi import Path, Query
 from seedbed.faces.api.access import Here, Trainer, Viewer
 from seedbed.faces.api.requests import FlowAsked, RerunAsked
 from seedbed.faces.api.routing import Limit, Offset, router
-from seedbed.faces.api.views import AttemptView, JobView, LogView
+from seedbed.faces.api.views import AttemptView, JobView, LogView, RerunView
 from seedbed.flows.asked import JobAsked
 
 jobs = router("jobs")
@@ -67,9 +67,9 @@ def resume(job_id: JobId, here: Here, by: Trainer) -> JobView:
 
 
 @jobs.post("/{job_id}/rerun", status_code=201)
-def rerun(job_id: JobId, asked: RerunAsked, here: Here, by: Trainer) -> JobView:
-    """A new job with exactly the same inputs."""
-    return JobView.of(here.jobs.rerun(job_id, by=by, again=asked.again))
+def rerun(job_id: JobId, asked: RerunAsked, here: Here, by: Trainer) -> RerunView:
+    """A new job with exactly the same inputs; those that ended only because of the old one come back with it."""
+    return RerunView.of_all(here.jobs.rerun(job_id, by=by, again=asked.again))
 
 
 @jobs.get("/{job_id}/logs")

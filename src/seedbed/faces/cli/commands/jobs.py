@@ -175,11 +175,19 @@ def rerun(
     detach: Detach = False,
     as_json: Json = False,
 ) -> None:
-    """A new job with exactly the same inputs; after a failure it goes on from the last checkpoint."""
+    """A new job with exactly the same inputs; after a failure it goes on from the last checkpoint.
+
+    Jobs that ended only because this one did come back with it.
+    """
 
     with session() as here:
-        made = [here.client.jobs.rerun(here.client.jobs.get(job)["id"], again=again)]
-        finish(here, made, detach=detach, as_json=as_json)
+        made = here.client.jobs.rerun(here.client.jobs.get(job)["id"], again=again)
+        jobs = [made, *made["back"]]
+        if as_json:
+            first, *back = _told(here, jobs if detach else here.run(jobs, quiet=True))
+            show_json({**first, "back": back})  # one object, however many come back: a script reads its id
+        else:
+            finish(here, jobs, detach=detach, as_json=False)
 
 
 def _submit(asked: list[dict[str, Any]], *, detach: bool, as_json: bool) -> None:
@@ -192,17 +200,26 @@ def finish(here: Session, jobs: "Sequence[Job]", *, detach: bool, as_json: bool)
     """Follow jobs to their end unless told not to, and say what they made; the jobs as they are then."""
 
     ended = jobs if detach else here.run(jobs, quiet=as_json)
-    starts = {job["id"]: here.client.zoo.start_of(job["id"]) for job in ended if job["step"] == "train"}
     if as_json:
-        told = [{**job, "start": starts[job["id"]]} if job["id"] in starts else job for job in ended]
+        told = _told(here, ended)
         show_json(told[0] if len(told) == 1 else told)
         return ended
     for job in ended:
         made = [f"{name} {uuid}" for name, uuid in job["outputs"].items()]
         details = ", ".join([job["state"], *_measured(here, job), *made])
         say(f"{job['name'] or job['step']} ({job['id']}): {details}")
-    _say_starts(ended, starts, "starts" if detach else "started")
+    _say_starts(ended, _starts(here, ended), "starts" if detach else "started")
     return ended
+
+
+def _starts(here: Session, jobs: "Sequence[Job]") -> "dict[str, Start]":
+    return {job["id"]: here.client.zoo.start_of(job["id"]) for job in jobs if job["step"] == "train"}
+
+
+def _told(here: Session, jobs: "Sequence[Job]") -> "list[Mapping[str, Any]]":
+    """Jobs as scripts read them; a training with what it starts from."""
+    starts = _starts(here, jobs)
+    return [{**job, "start": starts[job["id"]]} if job["id"] in starts else job for job in jobs]
 
 
 def _say_starts(jobs: "Sequence[Job]", starts: "Mapping[str, Start]", begins: str) -> None:

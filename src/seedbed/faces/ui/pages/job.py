@@ -153,7 +153,10 @@ class JobPage:
             if self.job.state == State.WAITING
             else f"It is stopped within {say.duration(self.job.spec.grace)}, and what it has not finished is lost."
         )
-        return f"{price} Jobs that wait for its results fail. You can run it again later, from the start."
+        return (
+            f"{price} Jobs that wait for its results end too. You can run it again later, from the start, "
+            "and they come back with it."
+        )
 
     def _ask_cancel(self) -> None:
         with box("dialog", id="cancel", aria_labelledby="cancel-title"):
@@ -168,7 +171,8 @@ class JobPage:
             words(f"Run {say.title_of(self.job)} again?", "h2", id="again-title")
             words(
                 "A new job with exactly the same inputs and parameters. Where nothing has changed since, the store "
-                "answers at once, and after a failure it goes on from where it was; 'Compute it again' begins anew.",
+                "answers at once, and after a failure it goes on from where it was; 'Compute it again' begins anew. "
+                "Jobs that ended only because this one did come back with it.",
                 "p",
             )
             with box(classes="actions"):
@@ -183,7 +187,7 @@ class JobPage:
 
     async def _rerun(self, *, again: bool) -> None:
         with telling():
-            made = await self._visit.ask(self._visit.platform.jobs.rerun, self.job.id, again=again)
+            made, *_ = await self._visit.ask(self._visit.platform.jobs.rerun, self.job.id, again=again)
             ui.navigate.to(path("jobs", made.id))
 
 
