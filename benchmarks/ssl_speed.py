@@ -5,15 +5,20 @@ turn of each counts. semilearn runs as it comes, with its own augmentation, load
 runs with its option for half precision, and the faster of the two is what we are compared with. We run as we come and
 compiled, as long runs are, and the faster of the two is compared. Needs `make peers`.
 
-On a machine with a GPU the figures are those of the GPU; else those of the CPU.
+    python -m benchmarks.ssl_speed [--quick] [--json FILE] [--minutes M]
+
+On a machine with a GPU the figures are those of the GPU; else those of the CPU. What is measured is kept as it is found
+(benchmarks.few_labels has where): within `--minutes` as much is done as fits, a later call at the same commit does what
+is missing, and every report is of all that there is. A comparison is one row: both sides of it are of the same minutes.
 """
 
+import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +27,8 @@ import torch
 
 from benchmarks import harness
 from benchmarks.backbone_time import seconds_in_backbone
+from benchmarks.few_labels import Rows, commit, machines_of, rows_of
+from benchmarks.filling import fill
 from benchmarks.peers.players import ROOT, Lap, Player, compare, loaders, semilearn_command
 from seedbed.assets.zoo.builder import Weights, build_backbone
 
@@ -138,105 +145,238 @@ def job_of(case: Case, algorithm: str, images: str, **more: Any) -> dict[str, An
     }
 
 
-def row_of(case: Case, algorithm: str, program: str, lap: Lap, against: float | None = None) -> dict[str, Any]:
-    """A line of the table."""
+@dataclass(frozen=True)
+class Pair:
+    """Two programs that take turns: their names, and what is asked of them."""
+
+    peer: str
+    own: str
+    half: bool = False  # semilearn in half precision, beside us compiled
+
+
+PLAIN = Pair("semilearn", "seedbed")
+# we are compiled beside the faster of theirs: a run of a ViT that is worth the name has thousands of steps
+FASTEST = Pair("semilearn, half precision", "seedbed, compiled", half=True)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What is measured, on which device; the backbone by itself and Lite0 only where there is a GPU."""
+
+    device: str
+    vit: Case
+    pairs: tuple[Pair, ...]
+    lite0: Case | None = None
+
+
+def scale_of(*, quick: bool) -> Scale:
+    """What this machine's fastest device is asked for."""
+    if not torch.cuda.is_available():
+        return Scale("cpu", CPU_QUICK if quick else CPU, (PLAIN,))
+    gpu = torch.cuda.get_device_name()
+    if quick:
+        return Scale(gpu, replace(GPU, turns=1), (PLAIN, FASTEST), replace(LITE0, turns=2))
+    return Scale(gpu, GPU, (PLAIN, FASTEST), LITE0)
+
+
+def jobs_of(scale: Scale, at: str) -> Iterator[dict[str, Any]]:
+    """What is to be measured, what matters most first; `at` is the commit that is measured."""
+    common = {"device": scale.device, "commit": at}
+    for pair in reversed(scale.pairs):
+        for algorithm in _ALGORITHMS:
+            yield {**common, "what": "beside", "network": scale.vit.name, "algorithm": algorithm, "own": pair.own}
+    if scale.lite0:
+        for program in ("seedbed", "seedbed, compiled"):
+            yield {**common, "what": "alone", "network": scale.lite0.name, "algorithm": "freematch", "own": program}
+        for case in (scale.vit, scale.lite0):
+            yield {**common, "what": "backbone", "network": case.name}
+
+
+class Bench:
+    """Measures one job after another; the programs are started when they are first needed, and once."""
+
+    def __init__(self, scale: Scale) -> None:
+        self._scale = scale
+        self._open = ExitStack()
+        self._players: dict[str, Player] = {}
+        self._images: dict[Case, str] = {}
+
+    def __enter__(self) -> "Bench":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    def run(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        """The row of a job."""
+        found = {"beside": self._beside, "alone": self._alone, "backbone": self._backbone}[job["what"]](job)
+        return {**job, **found}
+
+    def _beside(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        case, pair = self._scale.vit, next(pair for pair in self._scale.pairs if pair.own == job["own"])
+        workers = loaders(case.unlabelled, case.size) if self._scale.lite0 else 1
+        compiled = replace(case, compile="always" if pair.half else "auto")
+        order = job_of(compiled, job["algorithm"], self._file(case), workers=workers, amp=pair.half)
+        sides = {"theirs": (self._player("semilearn"), order), "ours": (self._player("seedbed"), order)}
+        laps = self._compared(sides, case)
+        return {"peer": pair.peer, "loaders": 3 * workers, **{side: asdict(lap) for side, lap in laps.items()}}
+
+    def _alone(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        assert self._scale.lite0 is not None
+        case = replace(self._scale.lite0, compile="always" if "compiled" in job["own"] else "auto")
+        order = job_of(case, job["algorithm"], self._file(self._scale.lite0))
+        self._close("semilearn")  # what it keeps of the GPU is not free
+        return {"ours": asdict(self._compared({"ours": (self._player("seedbed"), order)}, case)["ours"])}
+
+    def _backbone(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        case = next(case for case in (self._scale.vit, self._scale.lite0) if case and case.name == job["network"])
+        self._close("semilearn")
+        self._close("seedbed")
+        return {"seconds": seconds_in_backbone(case.start, case.weights, case.size, case.labelled, case.unlabelled)}
+
+    def _compared(self, sides: Mapping[str, tuple[Player, dict[str, Any]]], case: Case) -> dict[str, Lap]:
+        """A program that fell over is not asked again: the next job has a new one."""
+        try:
+            return compare(sides, **case.pace)
+        except Exception:
+            for name in list(self._players):
+                self._close(name)
+            raise
+
+    def _player(self, name: str) -> Player:
+        if name not in self._players:
+            self._players[name] = semilearn() if name == "semilearn" else ours()
+            self._open.callback(self._close, name)
+        return self._players[name]
+
+    def _close(self, name: str) -> None:
+        if player := self._players.pop(name, None):
+            player.close()
+
+    def _file(self, case: Case) -> str:
+        if case not in self._images:
+            self._images[case] = self._open.enter_context(images_of(case))
+        return self._images[case]
+
+
+def newest(rows: Iterable[Mapping[str, Any]], scale: Scale) -> list[Mapping[str, Any]]:
+    """Of every job of this scale the last row, in the order of the jobs."""
+    last = {_key(row): row for row in rows}
+    return [last[key] for job in jobs_of(scale, "") if (key := _key(job)) in last]
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row.get(name) for name in ("device", "what", "network", "algorithm", "own"))
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A line per program; ours says how many times as fast it is as the faster of the peer's, or as a plain loop."""
+    lines = []
+    for row in rows:
+        if row["what"] == "beside":
+            lines.append(_line(row, row["peer"], row["theirs"]))
+            lines.append(_line(row, row["own"], row["ours"], _fastest(rows, row["algorithm"], "theirs")))
+        elif row["what"] == "alone":
+            lines.append(_line(row, row["own"], row["ours"], _EAGER_LITE0))
+    return lines
+
+
+def _line(
+    row: Mapping[str, Any], program: str, lap: Mapping[str, float], against: float | None = None
+) -> dict[str, Any]:
     return {
-        "algorithm": algorithm,
-        "network": case.name,
+        "algorithm": row["algorithm"],
+        "network": row["network"],
         "program": program,
-        "steps/s": lap.steps_per_s,
-        "CPU s per step": lap.cpu_s_per_step,
-        "GPU memory (GB)": lap.gpu_gb,
-        "times as fast": "" if against is None else lap.steps_per_s / against,
+        "steps/s": lap["steps_per_s"],
+        "CPU s per step": lap["cpu_s_per_step"],
+        "GPU memory (GB)": lap["gpu_gb"],
+        "times as fast": "" if against is None else lap["steps_per_s"] / against,
     }
 
 
-def on_cpu(quick: bool) -> harness.Report:
-    """The trainer beside semilearn on this machine's cores."""
-    case = CPU_QUICK if quick else CPU
-    rows, steps, seconds = [], [], []
-    with images_of(case) as images, closing(semilearn()) as peer, closing(ours()) as own:
-        for algorithm in _ALGORITHMS:
-            job = job_of(case, algorithm, images)
-            them, us = compare({"semilearn": (peer, job), "seedbed": (own, job)}, **case.pace).values()
-            rows.append(row_of(case, algorithm, "semilearn", them))
-            rows.append(row_of(case, algorithm, "seedbed", us, them.steps_per_s))
-            steps.append(us.steps_per_s / them.steps_per_s)
-            seconds.append(them.cpu_s_per_step / us.cpu_s_per_step)
-    figures = {"cpu_steps_vs_semilearn": min(steps), "cpu_seconds_vs_semilearn": min(seconds)}
-    return harness.Report(figures, rows, note=_note(f"{torch.get_num_threads()} threads each, in full precision."))
+def _fastest(rows: Sequence[Mapping[str, Any]], algorithm: str, side: str) -> float:
+    """The steps per second of the fastest of one side's programs."""
+    beside = [row for row in rows if row["what"] == "beside" and row["algorithm"] == algorithm]
+    return max(float(row[side]["steps_per_s"]) for row in beside)
 
 
-def on_gpu(quick: bool) -> harness.Report:
-    """The trainer beside semilearn on this machine's GPU, and what its steps spend outside the network."""
-    vit, lite0 = (replace(GPU, turns=1), replace(LITE0, turns=2)) if quick else (GPU, LITE0)
-    rows, ratios, memory = _vit_beside_semilearn(vit)
-    plain, compiled = _lite0_as_it_is_and_compiled(lite0)
-    rows.append(row_of(lite0, "freematch", "seedbed", plain, _EAGER_LITE0))
-    rows.append(row_of(lite0, "freematch", "seedbed, compiled", compiled, _EAGER_LITE0))
-    as_it_is = max(row["steps/s"] for row in rows if (row["network"], row["program"]) == (vit.name, "seedbed"))
-    rates = {vit: as_it_is, lite0: plain.steps_per_s}  # the network by itself is not compiled either
-    shares = [100 * (1 - rate * _seconds_in_backbone(case)) for case, rate in rates.items()]
-    figures = {
-        "gpu_steps_vs_semilearn": min(ratios),
-        "lite0_steps_per_s": max(plain.steps_per_s, compiled.steps_per_s),
-        "share_outside_backbone_pct": max(shares),
-        "share_outside_backbone_vit_pct": shares[0],
-        "share_outside_backbone_lite0_pct": shares[1],
-        "vit_small_peak_gb": memory,
-    }
-    loading = f"semilearn loads images with {3 * loaders(vit.unlabelled, vit.size)} processes"
-    about = f"{torch.cuda.get_device_name()}; {loading}; Lite0 beside {_EAGER_LITE0:.0f} steps/s of a plain eager loop."
-    return harness.Report(figures, rows, note=_note(about), part="on a GPU")
+def figures(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, float]:
+    """What claims rest on; a figure is there when every row that it needs is."""
+    beside = [row for row in rows if row["what"] == "beside"]
+    found: dict[str, float] = {}
+    if len(beside) == len(_ALGORITHMS) * len(scale.pairs):
+        ratios = [_fastest(rows, name, "ours") / _fastest(rows, name, "theirs") for name in _ALGORITHMS]
+        if scale.lite0 is None:
+            seconds = [row["theirs"]["cpu_s_per_step"] / row["ours"]["cpu_s_per_step"] for row in beside]
+            return {"cpu_steps_vs_semilearn": min(ratios), "cpu_seconds_vs_semilearn": min(seconds)}
+        found["gpu_steps_vs_semilearn"] = min(ratios)
+        found["vit_small_peak_gb"] = max(row["ours"]["gpu_gb"] for row in beside)
+    if alone := [row["ours"]["steps_per_s"] for row in rows if row["what"] == "alone"]:
+        found["lite0_steps_per_s"] = max(alone)
+    return found | _shares(rows, scale)
 
 
-def _vit_beside_semilearn(case: Case) -> tuple[list[dict[str, Any]], list[float], float]:
-    """Rows, how many times as fast, and the peak of our memory in GB.
-
-    We are compiled beside the faster of the two: a run of this network that is worth the name has thousands of steps.
-    """
-    rows: list[dict[str, Any]] = []
-    ratios, memory = [], []
-    pairs = (("semilearn", False, "seedbed"), ("semilearn, half precision", True, "seedbed, compiled"))
-    with images_of(case) as images, closing(semilearn()) as peer, closing(ours()) as own:
-        for algorithm in _ALGORITHMS:
-            theirs, mine = {}, {}
-            for program, half, us in pairs:
-                compiled = replace(case, compile="always" if half else "auto")
-                job = job_of(compiled, algorithm, images, workers=loaders(case.unlabelled, case.size), amp=half)
-                laps = compare({program: (peer, job), us: (own, job)}, **case.pace)
-                theirs[program], mine[us] = laps[program], laps[us]
-            against = max(lap.steps_per_s for lap in theirs.values())
-            rows += [row_of(case, algorithm, name, lap) for name, lap in theirs.items()]
-            rows += [row_of(case, algorithm, name, lap, against) for name, lap in mine.items()]
-            ratios.append(max(lap.steps_per_s for lap in mine.values()) / against)
-            memory += [lap.gpu_gb for lap in mine.values()]
-    return rows, ratios, max(memory)
+def _shares(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, float]:
+    """The part of a step that is not the network's; neither is compiled here, nor is the network by itself."""
+    shares = {}
+    for name, case in (("vit", scale.vit), ("lite0", scale.lite0)):
+        own = [row for row in rows if case and row["network"] == case.name]
+        steps = [row["ours"]["steps_per_s"] for row in own if row.get("own") == PLAIN.own]
+        inside = [row["seconds"] for row in own if row["what"] == "backbone"]
+        if steps and inside:
+            shares[f"share_outside_backbone_{name}_pct"] = 100 * (1 - max(steps) * inside[0])
+    return {"share_outside_backbone_pct": max(shares.values()), **shares} if shares else {}
 
 
-def _lite0_as_it_is_and_compiled(case: Case) -> tuple[Lap, Lap]:
-    """As a run of a few hundred steps does it, and as one of thousands does, which wins back the time to compile."""
-    laps = []
-    with images_of(case) as images:
-        for one in (case, replace(case, compile="always")):
-            with closing(ours()) as player:
-                job = job_of(one, "freematch", images)
-                laps.append(compare({"seedbed": (player, job)}, **one.pace)["seedbed"])
-    return laps[0], laps[1]
+def report_of(rows: Sequence[Mapping[str, Any]], scale: Scale) -> harness.Report:
+    """What was found, and what is missing."""
+    left = len(list(jobs_of(scale, ""))) - len(rows)
+    missing = f" {left} of the measurements are missing: another call makes them." if left else ""
+    if scale.lite0 is None:
+        about = f"{torch.get_num_threads()} threads each, in full precision."
+    else:
+        used = max((row["loaders"] for row in rows if row["what"] == "beside"), default=0)
+        loading = f"semilearn loads images with {used} processes"
+        about = f"{scale.device}; {loading}; Lite0 beside {_EAGER_LITE0:.0f} steps/s of a plain eager loop."
+    return harness.Report(
+        figures(rows, scale),
+        table(rows),
+        note=f"torch {torch.__version__}; {about}{missing}",
+        part="on a GPU" if scale.lite0 else "",
+        origin=machines_of(rows) if rows else "",
+    )
 
 
-def _seconds_in_backbone(case: Case) -> float:
-    return seconds_in_backbone(case.start, case.weights, case.size, case.labelled, case.unlabelled)
+def measure(scale: Scale, rows: Rows, *, minutes: float) -> harness.Report:
+    """Measure what is missing as far as time allows, and report all that there is."""
+    with Bench(scale) as bench:
+        fill(rows, jobs_of(scale, commit()), bench.run, _told, minutes=minutes)
+    return report_of(newest(rows, scale), scale)
 
 
-def _note(about: str) -> str:
-    return f"torch {torch.__version__}; {about}"
+def _told(row: Mapping[str, Any]) -> str:
+    if row["what"] == "backbone":
+        return f"{row['network']}: {1e3 * row['seconds']:.2f} ms in the network alone"
+    beside = f", {row['peer']} {row['theirs']['steps_per_s']:.3g}" if row["what"] == "beside" else ""
+    return f"{row['algorithm']}, {row['network']}: {row['own']} {row['ours']['steps_per_s']:.3g} steps/s{beside}"
 
 
-def measure(quick: bool) -> harness.Report:
-    """The figures of this machine's fastest device."""
-    return on_gpu(quick) if torch.cuda.is_available() else on_cpu(quick)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--minutes", type=float, default=60.0)
+    options, rest = parser.parse_known_args(arguments)
+
+    def measured(quick: bool) -> harness.Report:
+        scale = scale_of(quick=quick)
+        if not quick:
+            return measure(scale, rows_of("ssl_speed"), minutes=options.minutes)
+        with tempfile.TemporaryDirectory() as folder:
+            return measure(scale, Rows(Path(folder) / "rows.jsonl"), minutes=options.minutes)
+
+    harness.main("ssl_speed", TITLE, measured, rest)
 
 
 if __name__ == "__main__":
-    harness.main("ssl_speed", TITLE, measure)
+    main()

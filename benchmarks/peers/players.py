@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 ROOT = Path(__file__).parents[2]
+_LIMIT = 240.0  # seconds without an answer after which a program counts as stuck
 _PATIENT = {"OMP_WAIT_POLICY": "passive"}  # threads that wait do not spin: on a busy machine, they hold up the others
 
 
@@ -63,9 +65,12 @@ class Player:
         self._pipe(self._process.stdin).write(json.dumps(order) + "\n")
         self._pipe(self._process.stdin).flush()
 
-    def answer(self) -> dict[str, Any]:
-        """Its answer to the last order."""
-        line = self._pipe(self._process.stdout).readline()
+    def answer(self, limit: float = _LIMIT) -> dict[str, Any]:
+        """Its answer to the last order; a program that is stuck is killed."""
+        pipe = self._pipe(self._process.stdout)
+        if not select.select([pipe], [], [], limit)[0]:  # it answers each order with one line: none lies in a buffer
+            self._process.kill()
+        line = pipe.readline()
         if not line:
             self._process.wait()
             self._said.seek(0)

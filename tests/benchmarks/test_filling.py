@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from benchmarks.few_labels import Rows
 from benchmarks.filling import fill
@@ -32,3 +34,40 @@ def test_processes_of_their_own_make_the_same_rows(tmp_path):
     rows = Rows(tmp_path / "rows")
     fill(rows, JOBS, squared, told, minutes=2, workers=2)
     assert sorted(row["square"] for row in rows) == [0, 1, 4, 9]
+
+
+def squared_but_one(job):
+    if job["number"] == 1:
+        raise ValueError("one cannot be squared")
+    return squared(job)
+
+
+def refused(job):
+    raise ValueError(f"{job['number']} cannot be squared")
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_job_that_fails_is_told_of_and_tried_again_later_while_the_others_go_on(tmp_path, capsys, workers):
+    rows = Rows(tmp_path / "rows")
+    fill(rows, JOBS, squared_but_one, told, minutes=2, workers=workers)
+    assert sorted(row["number"] for row in rows) == [0, 2, 3]
+    said = capsys.readouterr().err
+    assert "one cannot be squared" in said and "1 of 4 failed" in said
+    fill(rows, JOBS, squared, told, minutes=1)
+    assert sorted(row["number"] for row in rows) == [0, 1, 2, 3]
+
+
+def test_when_every_job_fails_that_is_an_error(tmp_path):
+    with pytest.raises(ValueError, match="0 cannot be squared"):
+        fill(Rows(tmp_path / "rows"), JOBS, refused, told, minutes=1)
+
+
+def slow(job):
+    time.sleep(0.2)
+    return squared(job)
+
+
+def test_no_job_is_begun_that_would_likely_end_too_late(tmp_path):
+    rows = Rows(tmp_path / "rows")
+    fill(rows, JOBS, slow, told, minutes=0.3 / 60)
+    assert [row["number"] for row in rows] == [0]

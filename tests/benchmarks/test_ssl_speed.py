@@ -1,13 +1,51 @@
-"""Both sides of the comparison train the same network in the same way."""
+"""Both sides of the comparison train the same network in the same way, and the rows say what was counted by hand."""
 
+import sys
 from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from benchmarks.peers.players import compare
-from benchmarks.ssl_speed import CPU, GPU, Case, images_of, job_of, ours
+from benchmarks.few_labels import Rows, commit
+from benchmarks.peers.players import Player, compare
+from benchmarks.ssl_speed import (
+    CPU,
+    FASTEST,
+    GPU,
+    LITE0,
+    PLAIN,
+    Case,
+    Scale,
+    figures,
+    images_of,
+    job_of,
+    jobs_of,
+    measure,
+    newest,
+    ours,
+    table,
+)
 
 from seedbed.assets.zoo.builder import build_backbone
+
+ON_GPU = Scale("a GPU", GPU, (PLAIN, FASTEST), LITE0)
+ON_CPU = Scale("cpu", CPU, (PLAIN,))
+STEPS = {"semilearn": 2.0, "semilearn, half precision": 4.0, "seedbed": 10.0, "seedbed, compiled": 24.0}
+
+
+def lap(program, times=1.0):
+    return {"steps_per_s": times * STEPS[program], "cpu_s_per_step": 1 / STEPS[program], "gpu_gb": STEPS[program]}
+
+
+def row_of(job, *, times=1.0):
+    if job["what"] == "backbone":
+        return {**job, "seconds": 0.09 if job["network"] == GPU.name else 0.01}
+    found = {**job, "ours": lap(job["own"], times)}
+    pair = next(pair for pair in (PLAIN, FASTEST) if pair.own == job["own"])
+    return found | ({"peer": pair.peer, "theirs": lap(pair.peer), "loaders": 6} if job["what"] == "beside" else {})
+
+
+def rows_of(scale):
+    return [row_of(job) for job in jobs_of(scale, "abc")]
 
 
 @pytest.mark.parametrize(("case", "parameters", "tokens"), [(CPU, 5_392_714, 257), (GPU, 21_608_074, 37)])
@@ -15,6 +53,51 @@ def test_our_network_has_the_parameters_and_tokens_of_semilearns(case: Case, par
     network = build_backbone(case.start, 10, weights="none", size=case.size).network
     assert sum(parameter.numel() for parameter in network.parameters()) == parameters
     assert network.get_parameter("pos_embed").shape[1] == tokens
+
+
+def test_the_fastest_of_ours_is_held_against_the_fastest_of_theirs():
+    found = {name: round(value, 6) for name, value in figures(rows_of(ON_GPU), ON_GPU).items()}
+    assert found == {
+        "gpu_steps_vs_semilearn": 6.0,  # 24 / 4
+        "vit_small_peak_gb": 24.0,
+        "lite0_steps_per_s": 24.0,
+        "share_outside_backbone_pct": 90.0,
+        "share_outside_backbone_vit_pct": 10.0,  # of a step of 0.1 s the network has 0.09
+        "share_outside_backbone_lite0_pct": 90.0,
+    }
+    assert figures(rows_of(ON_CPU), ON_CPU) == {"cpu_steps_vs_semilearn": 5.0, "cpu_seconds_vs_semilearn": 5.0}
+
+
+def test_every_line_of_ours_says_how_many_times_as_fast_it_is():
+    lines = [(line["program"], line["times as fast"]) for line in table(rows_of(ON_GPU))]
+    assert lines[:2] == [("semilearn, half precision", ""), ("seedbed, compiled", 6.0)]
+    assert lines[4:6] == [("semilearn", ""), ("seedbed", 2.5)]
+    assert lines[8:] == [("seedbed", 10 / 24), ("seedbed, compiled", 1.0)]
+
+
+def test_a_figure_whose_rows_are_not_all_there_is_not_claimed():
+    begun = rows_of(ON_GPU)[:3]
+    assert figures(begun, ON_GPU) == {} and len(table(begun)) == 6
+
+
+def test_of_rows_of_several_commits_the_last_counts():
+    first, again = rows_of(ON_CPU), [row_of(job, times=2) for job in jobs_of(ON_CPU, "def")]
+    assert newest([*first, *rows_of(ON_GPU), *again], ON_CPU) == again
+
+
+def test_when_the_time_is_over_the_report_is_of_what_there_is(tmp_path):
+    kept = Rows(tmp_path / "rows.jsonl")
+    job = next(jobs_of(ON_CPU, commit()))
+    kept.append(row_of(job))
+    report = measure(ON_CPU, kept, minutes=0)
+    assert len(report.rows) == 2 and report.figures == {}
+    assert "1 of the measurements are missing" in report.note
+
+
+def test_a_program_that_is_stuck_is_killed():
+    player = Player([sys.executable, "-c", "import time; time.sleep(60)"], {})
+    with closing(player), pytest.raises(RuntimeError, match="ended with -9"):
+        player.answer(limit=0.1)
 
 
 @pytest.mark.slow
