@@ -5,7 +5,7 @@ on a global batch is compared with that of one process. Then weak and strong sca
 HARVEST's figures 9 and 10. Batches have as many unlabelled as labelled images; an epoch is a pass over 1,024 unlabelled
 images, and its seconds are those of a step times its steps.
 
-`--gpu` asks a machine with one GPU for what more of them would cost: see `benchmarks.scaling_gpu`.
+`--gpu [--minutes M]` asks a machine with one GPU for what more of them would cost: see `benchmarks.scaling_gpu`.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +96,10 @@ def main() -> None:
     """With --gpu the projection, else two ranks on the CPU."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--minutes", type=float, default=60.0)
     options, rest = parser.parse_known_args()
     if options.gpu:
-        harness.main("scaling_gpu", GPU_TITLE, GPU.get("measure"), rest)
+        harness.main("scaling_gpu", GPU_TITLE, partial(GPU.get("measure"), minutes=options.minutes), rest)
     else:
         harness.main("scaling", TITLE, measure, rest)
 

@@ -5,19 +5,25 @@ does it (DistributedDataParallel over NCCL, with a group of one); what it costs 
 in a group of one; and the bytes of the gradients. The rest is a model, on the machines that HARVEST used (4 GPUs with
 NVLink per node, 200 Gbit/s between nodes): a ring moves 2 (n - 1) / n of the bytes at the bandwidth of its slowest
 link, and every one of its 2 (n - 1) hops takes a latency. Every row for more than one GPU is a projection.
+
+What is measured is kept as it is found, so that a call that is cut off loses nothing: a later one at the same commit
+does what is missing, and the report is of what there is.
 """
 
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
 
+from benchmarks.few_labels import Rows, commit, machines_of, rows_of
+from benchmarks.filling import fill
 from benchmarks.harness import Report
 from benchmarks.scaling_rank import begun
 from seedbed.base.errors import Unavailable
@@ -33,18 +39,32 @@ PAPER = {("weak", 32): 14.84, ("weak", 64): 15.43, ("strong", 32): 8.0, ("strong
 PER_NODE = 4  # GPUs
 INSIDE, BETWEEN = 200e9, 20e9  # bytes per second that a ring reaches over NVLink, and over 200 Gbit/s between nodes
 HOP = 10e-6  # seconds
+WAYS = ("alone", "rank", "recorded")
+TALK = "all-reduce"
+LOCALS = tuple(sorted({batch // gpus for batch in BATCHES for gpus in GPUS}, reverse=True))
 HIDDEN = 0.5  # share of a step, its backward pass, that communication can hide behind
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds, by local batch, of a step alone and of the same step as a rank; and what the gradients weigh."""
+    """Seconds, by local batch, of a step alone and of the same step as a rank; and what the gradients weigh.
+
+    What was not measured yet is not in the mappings.
+    """
 
     alone: Mapping[int, float]
     rank: Mapping[int, float]
     recorded: Mapping[int, float]  # as a rank that records its steps
     start: float  # of an all-reduce of all gradients
     bytes: int
+
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]]) -> "Measured":
+        """What rows say, the last of each kind."""
+        kept = list(rows)
+        steps = {way: {row["batch"]: row["seconds"] for row in kept if row["what"] == way} for way in WAYS}
+        talks = [row for row in kept if row["what"] == TALK]
+        return cls(**steps, start=talks[-1]["seconds"] if talks else 0.0, bytes=kept[-1]["bytes"] if kept else 0)
 
 
 def ring_seconds(gpus: int, size: int) -> float:
@@ -61,14 +81,32 @@ def projected(step: float, gpus: int, size: int, *, overlap: bool) -> float:
     return step + (max(0.0, talk - HIDDEN * step) if overlap else talk)
 
 
-def measure(quick: bool) -> Report:
+def measure(quick: bool, minutes: float = 60.0) -> Report:
     """Measure one GPU and project."""
     if not torch.cuda.is_available():
         raise Unavailable("The projection starts from a GPU, and torch sees none here.")
-    steps = 20 if quick else 40
-    with tempfile.TemporaryDirectory() as folder, _group_of_one() as gang:
-        found = _measured(gang, Path(folder), steps)
-    return Report(_figures(found), list(_rows(found)), note=_note(found))
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Rows(Path(folder) / "rows.jsonl") if quick else rows_of("scaling_gpu")
+        with _group_of_one() as gang:
+            run = partial(_measured, gang=gang, folder=Path(folder), steps=20 if quick else 40)
+            fill(rows, jobs_of(torch.cuda.get_device_name(), commit()), run, _told, minutes=minutes)
+        return report_of([row for row in rows if row["device"] == torch.cuda.get_device_name()])
+
+
+def jobs_of(device: str, at: str) -> Iterator[dict[str, Any]]:
+    """What is to be measured; steps that record communication come last, as they are the likeliest to fail."""
+    for way in WAYS:
+        if way == "recorded":
+            yield {"what": TALK, "device": device, "commit": at}
+        for batch in LOCALS:
+            yield {"what": way, "batch": batch, "device": device, "commit": at}
+
+
+def report_of(rows: Sequence[Mapping[str, Any]]) -> Report:
+    """The projection from all that was measured."""
+    found = Measured.of(rows)
+    origin = machines_of(rows) if rows else ""
+    return Report(_figures(found), list(_rows(found)), note=_note(found, rows), origin=origin)
 
 
 def _group_of_one() -> Any:
@@ -77,15 +115,18 @@ def _group_of_one() -> Any:
     return joined(torch.device("cuda"))
 
 
-def _measured(gang: Gang, folder: Path, steps: int) -> Measured:
-    locals_ = sorted({batch // gpus for batch in BATCHES for gpus in GPUS})
-    alone = {batch: _seconds(batch, ALONE, folder, steps, record=True)[0] for batch in locals_}
-    rank = {batch: _seconds(batch, gang, folder, steps, record=False)[0] for batch in locals_}
-    size = _seconds(min(locals_), ALONE, folder, 1, record=False)[1]
-    gradients = torch.zeros(size // 4, device="cuda")
-    start = _timed(lambda: dist.all_reduce(gradients), steps)
-    recorded = {batch: _seconds(batch, gang, folder, steps, record=True)[0] for batch in locals_}
-    return Measured(alone, rank, recorded, start, size)
+def _measured(job: Mapping[str, Any], *, gang: Gang, folder: Path, steps: int) -> dict[str, Any]:
+    if job["what"] == TALK:
+        size = _seconds(min(LOCALS), ALONE, folder, 1, record=False)[1]
+        gradients = torch.zeros(size // 4, device="cuda")
+        return {**job, "seconds": _timed(lambda: dist.all_reduce(gradients), steps), "bytes": size}
+    group, record = ALONE if job["what"] == "alone" else gang, job["what"] != "rank"
+    seconds, size = _seconds(job["batch"], group, folder, steps, record=record)
+    return {**job, "seconds": seconds, "bytes": size}
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    return f"{row['what']}, batch {row.get('batch', 'of none')}: {1e3 * row['seconds']:.2f} ms"
 
 
 def _seconds(batch: int, group: Group, folder: Path, steps: int, *, record: bool) -> tuple[float, int]:
@@ -133,12 +174,12 @@ def _timed(act: Callable[[], object], times: int) -> float:
 
 @dataclass(frozen=True)
 class Epoch:
-    """Seconds of an epoch: on one GPU, and projected for several by how their ranks go about it."""
+    """Seconds of an epoch: on one GPU, and projected for several by how their ranks go about it; None: not measured."""
 
     one: float
-    recorded: float  # steps recorded, communication hidden behind the backward pass
-    in_the_open: float  # steps recorded, nothing hidden
-    eager: float  # steps not recorded, communication hidden
+    recorded: float | None  # steps recorded, communication hidden behind the backward pass
+    in_the_open: float | None  # steps recorded, nothing hidden
+    eager: float | None  # steps not recorded, communication hidden
 
 
 def epoch_of(found: Measured, scaling: str, batch: int, gpus: int) -> Epoch:
@@ -147,17 +188,23 @@ def epoch_of(found: Measured, scaling: str, batch: int, gpus: int) -> Epoch:
     one, steps = found.alone[batch] * EPOCH / batch, EPOCH / (local * gpus)
     if gpus == 1:
         return Epoch(one, one, one, one)
+
+    def seconds(way: Mapping[int, float], *, overlap: bool) -> float | None:
+        if local not in way:
+            return None
+        return steps * projected(way[local] + found.start, gpus, found.bytes, overlap=overlap)
+
     return Epoch(
         one,
-        steps * projected(found.recorded[local] + found.start, gpus, found.bytes, overlap=True),
-        steps * projected(found.recorded[local] + found.start, gpus, found.bytes, overlap=False),
-        steps * projected(found.rank[local] + found.start, gpus, found.bytes, overlap=True),
+        seconds(found.recorded, overlap=True),
+        seconds(found.recorded, overlap=False),
+        seconds(found.rank, overlap=True),
     )
 
 
 def _rows(found: Measured) -> Iterator[dict[str, Any]]:
     for scaling, noun in (("weak", "local"), ("strong", "global")):
-        for batch in BATCHES:
+        for batch in (batch for batch in BATCHES if batch in found.alone):
             for gpus in GPUS:
                 epoch = epoch_of(found, scaling, batch, gpus)
                 yield {
@@ -165,34 +212,43 @@ def _rows(found: Measured) -> Iterator[dict[str, Any]]:
                     "batch": f"{noun} {batch}",
                     "GPUs": gpus,
                     "": "measured" if gpus == 1 else "projection",
-                    "seconds per epoch": epoch.recorded,
-                    "speed-up": epoch.one / epoch.recorded,
-                    "no overlap": epoch.one / epoch.in_the_open,
-                    "not recorded": epoch.one / epoch.eager,
+                    "seconds per epoch": "" if epoch.recorded is None else epoch.recorded,
+                    "speed-up": _times(epoch.one, epoch.recorded),
+                    "no overlap": _times(epoch.one, epoch.in_the_open),
+                    "not recorded": _times(epoch.one, epoch.eager),
                     "HARVEST, 16 A100": PAPER[scaling, batch] if gpus == GPUS[-1] else "",
                 }
 
 
+def _times(one: float, several: float | None) -> float | str:
+    return "" if several is None else one / several
+
+
 def _figures(found: Measured) -> dict[str, float]:
-    figures: dict[str, float] = {"allreduce_start_ms": found.start * 1e3, "gradient_mb": found.bytes / 1e6}
+    figures: dict[str, float] = {"gradient_mb": found.bytes / 1e6} if found.bytes else {}
+    figures |= {"allreduce_start_ms": found.start * 1e3} if found.start else {}
+    ways = {"step_alone_ms": found.alone, "step_of_recorded_rank_ms": found.recorded, "step_of_rank_ms": found.rank}
     for batch in BATCHES:
-        figures[f"step_alone_ms_{batch}"] = found.alone[batch] * 1e3
-        figures[f"step_of_recorded_rank_ms_{batch}"] = found.recorded[batch] * 1e3
-        figures[f"step_of_rank_ms_{batch}"] = found.rank[batch] * 1e3
-        for scaling in ("weak", "strong"):
+        figures |= {f"{name}_{batch}": way[batch] * 1e3 for name, way in ways.items() if batch in way}
+        for scaling in ("weak", "strong") if batch in found.alone and found.start else ():
             epoch = epoch_of(found, scaling, batch, GPUS[-1])
-            figures[f"projected_{scaling}_speedup_{batch}"] = epoch.one / epoch.recorded
-            figures[f"projected_{scaling}_speedup_{batch}_no_overlap"] = epoch.one / epoch.in_the_open
+            if epoch.recorded is not None and epoch.in_the_open is not None:
+                figures[f"projected_{scaling}_speedup_{batch}"] = epoch.one / epoch.recorded
+                figures[f"projected_{scaling}_speedup_{batch}_no_overlap"] = epoch.one / epoch.in_the_open
     return figures
 
 
-def _note(found: Measured) -> str:
+def _note(found: Measured, rows: Sequence[Mapping[str, Any]]) -> str:
+    def told(way: Mapping[int, float], batch: int) -> str:
+        return f"{way[batch] * 1e3:.1f}" if batch in way else "not measured"
+
     steps = "; ".join(
-        f"{batch}: {found.alone[batch] * 1e3:.1f}, {found.recorded[batch] * 1e3:.1f}, {found.rank[batch] * 1e3:.1f}"
+        f"{batch}: {', '.join(told(way, batch) for way in (found.alone, found.recorded, found.rank))}"
         for batch in found.alone
     )
+    device = rows[-1]["device"] if rows else "nothing yet"
     return (
-        f"Measured on {torch.cuda.get_device_name()}: milliseconds of a step alone, as a rank that records its steps "
+        f"Measured on {device}: milliseconds of a step alone, as a rank that records its steps "
         f"(record 'always') and as one that does not (the default), by local batch ({steps}); {found.bytes / 1e6:.0f} "
         f"MB of gradients, whose all-reduce takes {found.start * 1e6:.0f} us to start. Model: {INSIDE / 1e9:.0f} GB/s "
         f"among the {PER_NODE} GPUs of a node, {BETWEEN / 1e9:.0f} GB/s between nodes, {HOP * 1e6:.0f} us per hop; "

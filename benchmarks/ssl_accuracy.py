@@ -4,10 +4,10 @@
         [--more] [--methods a,b] [--sets a,b] [--labels 10,20] [--seeds 0] [--compiled]
 
 The core table is of seven real sets, 5 and 40 labels a class, three seeds. `--more` goes on with 10, 20 and 80 labels
-and with the other sets, one seed; `--methods` and the like choose among them. "semilearn freematch" is semilearn's own
-FreeMatch at the same number of steps, and needs `make peers`. `--compiled` is for a GPU and many runs:
-a worker compiles once, and its runs are quicker from then on. Rows are kept as runs finish; a later call goes on where
-this one ended, and every report is made from all rows that there are: see `benchmarks.ssl_report`.
+and with the other sets, one seed; `--methods` and the like choose among them, also with `--quick`. "semilearn
+freematch" is semilearn's own FreeMatch at the same number of steps, and needs `make peers`. `--compiled` is for a GPU
+and many runs: a worker compiles once, and its runs are quicker from then on. Rows are kept as runs finish; a later call
+goes on where this one ended, and every report is made from all rows that there are: see `benchmarks.ssl_report`.
 """
 
 import argparse
@@ -52,6 +52,7 @@ class Scale:
     seeds: tuple[int, ...] = SEEDS
     methods: tuple[str, ...] = (DEFAULT, LABELS_ONLY, PROBE, ALL)
     budgets: tuple[int, ...] = BUDGETS
+    beside: int = 1  # runs at the same time
     augment: Strength = field(default_factory=Strength)
     compiled: bool = False
 
@@ -63,7 +64,7 @@ MORE = (  # after the core: other budgets, then other sets
     Scale(OTHERS, seeds=SEEDS[:1], methods=EVERY, budgets=(*BUDGETS, *MORE_BUDGETS)),
 )
 QUICK = Scale(
-    ("coffee-symptom",), 32, 8, 16, 24, 3e-4, (0,), (DEFAULT, LABELS_ONLY, PROBE, ALL), augment=Strength(turn=20.0)
+    ("coffee-symptom",), 32, 8, 8, 24, 3e-4, (0,), (DEFAULT, LABELS_ONLY, PROBE, ALL), augment=Strength(turn=20.0)
 )
 
 
@@ -82,7 +83,8 @@ def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     labels, marked = choose(data.labels_train, job["labels"], job["seed"])
     began = time.monotonic()
     if job["method"] == PEER:
-        answers = answers_of(data, labels, settings_of({**job, "method": "freematch"}, scale, data), job["seed"])
+        settings = settings_of({**job, "method": "freematch"}, scale, data)
+        answers = answers_of(data, labels, settings, job["seed"], beside=scale.beside)
         steps = scale.steps
     else:
         settings = replace(settings_of(job, scale, data), augment=scale.augment)
@@ -112,7 +114,7 @@ def settings_of(job: Mapping[str, Any], scale: Scale, data: Set) -> TrainSetting
     )
 
 
-@lru_cache(maxsize=len(CORE))
+@lru_cache(maxsize=len(CORE) + len(OTHERS))
 def _loaded(name: str, size: int) -> Set:
     return load_set(name, size)
 
@@ -128,21 +130,32 @@ def measure(
     until = time.monotonic() + 60 * minutes
     for scale in scales:
         left = (until - time.monotonic()) / 60
-        fill(rows, jobs_of(scale), partial(run, scale=scale), _line, minutes=left, workers=workers)
+        fill(
+            rows,
+            jobs_of(scale),
+            partial(run, scale=replace(scale, beside=workers)),
+            _line,
+            minutes=left,
+            workers=workers,
+        )
     found = [row for row in rows if row["size"] == core.size]
     return report_of(found, core.sets, real=real, drawn=core is FULL)
 
 
 def asked(options: argparse.Namespace) -> tuple[Scale, ...]:
     """What is to be run: the core, more of it, or what the options name."""
-    scales = MORE if options.more else (FULL,)
+    return tuple(named_in(options, scale) for scale in (MORE if options.more else (FULL,)))
+
+
+def named_in(options: argparse.Namespace, scale: Scale) -> Scale:
+    """A table with only the methods, sets, budgets and seeds that the options name."""
     named: dict[str, Any] = {}
     for name, given in (("methods", options.methods), ("sets", options.sets)):
         named |= {name: tuple(given.split(","))} if given else {}
     for name, given in (("budgets", options.labels), ("seeds", options.seeds)):
         named |= {name: tuple(int(number) for number in given.split(","))} if given else {}
     named["compiled"] = options.compiled
-    return tuple(replace(scale, **named) for scale in scales)
+    return replace(scale, **named)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -163,7 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows = rows_of("ssl_accuracy")
             return measure(scales, rows, real=True, minutes=options.minutes, workers=options.workers, core=FULL)
         real = bool(available(QUICK.sets))
-        scale = QUICK if real else replace(QUICK, sets=(SYNTHETIC,))
+        scale = named_in(options, QUICK if real else replace(QUICK, sets=(SYNTHETIC,)))
         with tempfile.TemporaryDirectory() as folder:
             return measure([scale], Rows(Path(folder) / "rows.jsonl"), real=real, minutes=10, workers=1, core=scale)
 

@@ -143,7 +143,7 @@ def settings_of(network: Network, scale: Scale, data: Set) -> TrainSettings:
     )
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)  # two sets in the sizes of all networks
 def _loaded(name: str, size: int) -> Set:
     return load_set(name, size)
 

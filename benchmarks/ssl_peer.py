@@ -22,16 +22,27 @@ from seedbed.assets.zoo.builder import build_backbone
 from seedbed.methods.learn.settings import TrainSettings
 
 _SCRIPT = "semilearn_accuracy.py"
+_LIMIT = 1800.0  # seconds after which a run counts as stuck
 
 
-def answers_of(data: Set, labels: NDArray[np.int64], settings: TrainSettings, seed: int) -> NDArray[np.float32]:
-    """Probabilities of the test images, from a FreeMatch that semilearn trained on labels that are not -1."""
+def answers_of(
+    data: Set, labels: NDArray[np.int64], settings: TrainSettings, seed: int, *, beside: int = 1
+) -> NDArray[np.float32]:
+    """Probabilities of the test images, from a FreeMatch that semilearn trained on labels that are not -1.
+
+    `beside` is how many runs share this machine: its cores and its shared memory are divided among them.
+    """
     command, environment = semilearn_command(_SCRIPT)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        _write(folder, data, labels, settings, seed)
+        _write(folder, data, labels, settings, seed, beside)
         done = subprocess.run(
-            [*command, str(folder)], cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True
+            [*command, str(folder)],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT,
         )
         if done.returncode:
             raise RuntimeError(f"semilearn ended with {done.returncode}:\n{done.stderr[-4000:]}")
@@ -39,7 +50,7 @@ def answers_of(data: Set, labels: NDArray[np.int64], settings: TrainSettings, se
     return answers
 
 
-def _write(folder: Path, data: Set, labels: NDArray[np.int64], settings: TrainSettings, seed: int) -> None:
+def _write(folder: Path, data: Set, labels: NDArray[np.int64], settings: TrainSettings, seed: int, beside: int) -> None:
     backbone = build_backbone(
         settings.start, len(data.classes), weights=settings.weights, seed=seed, size=settings.size
     )
@@ -64,6 +75,6 @@ def _write(folder: Path, data: Set, labels: NDArray[np.int64], settings: TrainSe
         "unlabelled": settings.unlabelled_batch,
         "rate": settings.learning_rate,
         "seed": seed,
-        "workers": loaders(settings.unlabelled_batch, settings.size) if torch.cuda.is_available() else 0,
+        "workers": loaders(settings.unlabelled_batch, settings.size, beside=beside) if torch.cuda.is_available() else 0,
     }
     (folder / "job.json").write_text(json.dumps(job))

@@ -27,12 +27,15 @@ def semilearn_command(script: str) -> tuple[list[str], dict[str, str]]:
     raise SystemExit("semilearn is not here: run `make peers` first.")
 
 
-def loaders(unlabelled: int, size: int) -> int:
-    """semilearn's number of loaders: its unlabelled images get twice as many, one per core, where memory allows it."""
+def loaders(unlabelled: int, size: int, *, beside: int = 1) -> int:
+    """semilearn's number of loaders: its unlabelled images get twice as many, one per core, where memory allows it.
+
+    Cores and memory are shared by so many runs at the same time.
+    """
     batch = 2 * unlabelled * size**2 * 3 * 4
     shared = os.statvfs("/dev/shm")
     room = shared.f_bavail * shared.f_frsize // 2 // (4 * batch)  # every process keeps two batches ready
-    return max(1, min(len(os.sched_getaffinity(0)) // 2, room))
+    return max(1, min(len(os.sched_getaffinity(0)) // 2, room) // beside)
 
 
 @dataclass(frozen=True)

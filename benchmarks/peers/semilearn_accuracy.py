@@ -12,9 +12,12 @@ The settings are USB's for pretrained networks; the highest learning rate is our
 
 import importlib
 import json
+import os
 import random
 import sys
 import tempfile
+import threading
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -112,8 +115,21 @@ def train(job: Job, labels: int, start: Path) -> Any:
     return torch.from_numpy(logits).softmax(dim=1).numpy()
 
 
+def end_with_parent() -> None:
+    """Whoever started this may be killed when its time is over: then nobody waits, and the GPU is for others."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(2)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def main(folder: Path) -> None:
     """Train what the folder asks for."""
+    end_with_parent()
     warnings.simplefilter("ignore")
     mend()
     job: Job = json.loads((folder / "job.json").read_text())

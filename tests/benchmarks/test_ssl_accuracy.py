@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.few_labels import Rows, Set, choose
 from benchmarks.peers.players import ROOT
-from benchmarks.ssl_accuracy import EVERY, FULL, MORE, Scale, asked, jobs_of, measure, run, settings_of
+from benchmarks.ssl_accuracy import EVERY, FULL, MORE, QUICK, Scale, asked, jobs_of, measure, named_in, run, settings_of
 from benchmarks.ssl_peer import answers_of
 from benchmarks.ssl_picture import draw
 from benchmarks.ssl_report import (
@@ -64,6 +64,13 @@ def test_rows_can_be_asked_for_by_method_set_budget_and_seed():
         (method, "cifar10", budget, 1) for method in (DEFAULT, PEER) for budget in (10, 20)
     ]
     assert [scale.methods for scale in asked(options(more=True))] == [EVERY, EVERY]
+    quick = named_in(options(methods=PEER, labels="5"), QUICK)
+    assert (quick.methods, quick.budgets, quick.sets, quick.steps) == ((PEER,), (5,), QUICK.sets, QUICK.steps)
+
+
+@pytest.mark.parametrize("scale", [FULL, QUICK, *MORE])
+def test_semilearn_can_take_the_batches_which_it_counts_in_multiples(scale):
+    assert scale.unlabelled % scale.labelled == 0
 
 
 def test_means_and_losses_are_those_counted_by_hand(rows):
