@@ -47,7 +47,7 @@ from benchmarks.measured_starts import (
     whole,
 )
 from benchmarks.pictures import picture
-from benchmarks.transfers import LITE0, SCRATCH, Scale
+from benchmarks.transfers import IMAGENET, LITE0, SCRATCH, Scale, planned
 from seedbed.methods.similarity.evidence import Outcome
 from seedbed.methods.similarity.predictor import Predictor, pick
 from seedbed.methods.similarity.validation import cross_validated
@@ -73,6 +73,7 @@ DRAWN = Scale(
     images=96,
 )
 
+_PART = "of the pairs and folds that are there, and no result yet"
 _QUICK_IMAGES = 400  # of a set, where no distances are kept
 
 Near = Mapping[tuple[str, str], float]
@@ -85,6 +86,25 @@ class Found:
     runs: Sequence[Mapping[str, Any]]
     distances: Mapping[Kind, Near]
     baseline: str
+    scale: Scale  # what was to be run
+
+    def rests_on(self, architecture: str, pairs: Sequence[Pair]) -> dict[str, str]:
+        """Of how many pairs and folds a network's lines are, against how many there are to be."""
+        wanted = {key[:2] for key in planned(self.scale, architecture) if key[1] not in (IMAGENET, SCRATCH)}
+        counts = [len(pair.epochs) for pair in pairs]
+        folds = " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
+        return {"pairs": f"{len(pairs)} of {len(wanted)}", "folds": f"{folds} of {self.scale.folds}"}
+
+    def unfinished(self) -> str:
+        """A sentence for each network whose trainings are not all there; '': all are."""
+        told = ""
+        for architecture in self.scale.architectures:
+            wanted = planned(self.scale, architecture)
+            mine = [row for row in self.runs if row["architecture"] == architecture]
+            done = len(wanted & {(row["target"], row["start"], row["fold"]) for row in mine})
+            if 0 < done < len(wanted):
+                told += f"Of the trainings of {architecture} {done} of {len(wanted)} were run: its lines are {_PART}. "
+        return told
 
     def foretellers(self) -> dict[str, Near]:
         """What is held against the epoch ratio, by its name."""
@@ -185,7 +205,8 @@ def lines(found: Found) -> list[dict[str, Any]]:
             if not pairs:
                 continue
             repeats = f"{repeatability(pairs):.2f}"
-            head = {"network": architecture, "same accuracy": matching, "r between folds": repeats}
+            rests = found.rests_on(architecture, pairs)
+            head = {"network": architecture, "same accuracy": matching, **rests, "r between folds": repeats}
             for name, near in found.foretellers().items():
                 pooled = pearson([near[pair.target, pair.source] for pair in pairs], [pair.ratio for pair in pairs])
                 advice = played(pairs, nearest(near)) if name.startswith("DSD") else None
@@ -276,8 +297,7 @@ def draw(found: Found) -> str:
         "dsd_correlation",
         starts_pictures.scatter(pairs, {**foretellers, "predictor, set left out": _expected(pairs, pairs, found)}),
     )
-    names = ("_epochs", "_curves", "")
-    return f"Figures 1, 2 and 4: {', '.join(f'pictures/dsd_correlation{name}.svg' for name in names)}."
+    return f"Figures 1, 2 and 4: {', '.join(f'pictures/dsd_correlation{n}.svg' for n in ('_epochs', '_curves', ''))}."
 
 
 def _expected(pairs: Sequence[Pair], known: Sequence[Pair], found: Found) -> Near:
@@ -310,6 +330,7 @@ def gather(*, real: bool, quick: bool, minutes: float, workers: int, folder: Pat
         [row for row in runs if row["size"] == scale.size and row["target"] in scale.sets],
         {kind: distances_of(known, kind) for kind in KINDS},
         baselines[0],
+        scale,
     )
 
 
@@ -328,7 +349,7 @@ def measure(*, quick: bool, minutes: float, workers: int) -> harness.Report:
             workers=workers if kept else 1,
             folder=Path(folder),
         )
-    note = f"The baseline is {found.baseline}. "
+    note = f"The baseline is {found.baseline}. {found.unfinished()}"
     if not kept:
         note += (
             "No trainings on real sets are kept here, and there is no GPU to run them on: this is of three small drawn "

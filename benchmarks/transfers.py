@@ -221,6 +221,12 @@ def groups_of(scale: Scale) -> Iterator[list[dict[str, Any]]]:
             yield from ([_job(architecture, target, fold, SCRATCH, scale)] for target in scale.sets)
 
 
+def planned(scale: Scale, architecture: str) -> set[tuple[str, str, int]]:
+    """The runs of a network that there are to be, as (target, start, fold)."""
+    jobs = (job for group in groups_of(scale) for job in group if job["architecture"] == architecture)
+    return {(job["target"], job["start"], job["fold"]) for job in jobs}
+
+
 def _job(architecture: str, target: str, fold: int, start: str, scale: Scale) -> dict[str, Any]:
     return {"architecture": architecture, "target": target, "fold": fold, "start": start, "size": scale.size}
 

@@ -1,16 +1,19 @@
 """What following advice costs, queues replayed on made-up epochs, and networks ranked by what they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.dsd_architecture import Judged, agreement, best_found, comparable, single_runs
 from benchmarks.dsd_correlation import MAIN, Found, figures, foretold, lines, nearest, pearson, played
 from benchmarks.measured_starts import Pair
 from benchmarks.mtaas import BEST, NEAREST, POLICIES, SURE, TYPES, complete, queue_of, replay, speedups, times_of
-from benchmarks.transfers import IMAGENET, LITE0, SCRATCH
+from benchmarks.transfers import IMAGENET, LITE0, SCRATCH, Scale
 
 from benchmarks import starts_pictures
 
 SETS = ("a", "b", "c", "d")
+SCALE = Scale(sets=SETS, few_sets=SETS[:2], folds=1)
 FAR = {("a", "b"): 1.0, ("c", "d"): 1.0, ("a", "c"): 9.0, ("a", "d"): 9.0, ("b", "c"): 9.0, ("b", "d"): 9.0}
 
 
@@ -32,7 +35,7 @@ def found():
             curve = [0.5 + 0.3 * (number + 1) / epochs for number in range(epochs)]
             facts = {"architecture": LITE0, "target": target, "start": start, "fold": 0, "size": 96, "curve": curve}
             runs.append({**facts, "scores": {}, "images": 100, "judges": 1000})
-    return Found(runs, {"modified": distances, "plain": distances, "embedded": {}}, "base")
+    return Found(runs, {"modified": distances, "plain": distances, "embedded": {}}, "base", SCALE)
 
 
 def test_regret_is_against_the_best_start_and_imagenet_is_one_of_them():
@@ -42,6 +45,15 @@ def test_regret_is_against_the_best_start_and_imagenet_is_one_of_them():
     near = {("a", "b"): 0.9, ("a", "c"): 0.5, ("b", "a"): 1.1}  # c is said to be nearer than b, and a to be too far
     wrong = played(pairs, nearest(near))
     assert (wrong.regret, wrong.worse) == (pytest.approx(3 / 1.5 - 1), 1)
+
+
+def test_every_line_says_of_how_many_pairs_and_folds_it_is(found):
+    assert {(line["pairs"], line["folds"]) for line in lines(found)} == {("12 of 12", "1 of 1")}
+    assert found.unfinished() == ""
+    fewer = [run for run in found.runs if (run["target"], run["start"]) not in {("a", "b"), ("a", "c")}]
+    short = replace(found, runs=fewer, scale=replace(SCALE, folds=3))
+    assert {(line["pairs"], line["folds"]) for line in lines(short)} == {("10 of 12", "1 of 3")}
+    assert f"Of the trainings of {LITE0} 18 of 60 were run" in short.unfinished()
 
 
 def test_figures_1_2_and_4_show_every_set_and_every_foreteller(found):
@@ -59,7 +71,7 @@ def test_figures_1_2_and_4_show_every_set_and_every_foreteller(found):
 def test_queues_are_of_the_sets_that_were_measured_in_full(found):
     assert complete(found.pairs("reached")) == list(SETS)
     gone = [run for run in found.runs if (run["target"], run["start"]) not in {("a", SCRATCH), ("b", "c"), ("b", "d")}]
-    part = Found(gone, found.distances, "base")
+    part = Found(gone, found.distances, "base", SCALE)
     assert complete(part.pairs("reached")) == ["c", "d"]
     assert all(record["imagenet"] > 0 and record["slots"] == 1 for record in speedups(part))
 
