@@ -186,7 +186,7 @@ def test_what_colleagues_had_said_is_told_in_one_line(modules: Page):
     return [overruled([of("ada", "rust")]), overruled(many)];"""
     assert run(modules, "words", "overruled", body) == [
         "ada had called it rust.",
-        "ada had called 2 of them rust, olga had called 1 of them blight, 2 had other names.",
+        "ada had called 2 images rust, olga had called 1 image blight, 2 had other names.",
     ]
 
 

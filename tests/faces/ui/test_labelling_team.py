@@ -81,7 +81,7 @@ def test_what_was_overruled_comes_back_with_undo(browser: Browser, team: tuple[S
     image(grace, 4).click()
     image(grace, 5).click(modifiers=["Shift"])
     grace.keyboard.press("2")
-    expect(grace.locator(".toast")).to_contain_text("ada had called 2 of them healthy.")
+    expect(grace.locator(".toast")).to_contain_text("ada had called 2 images healthy.")
     grace.keyboard.press("u")
     for place in (4, 5):
         expect(image(ada, place)).to_have_attribute("aria-label", f"Image {place + 1}: healthy")

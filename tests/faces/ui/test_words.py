@@ -87,6 +87,10 @@ def test_a_reason_names_the_jobs_that_it_speaks_of():
     job = replace(WAITING, reason=f"Waiting for job {other} to finish")
     assert words.with_names(job, {other: "'train'"}).reason == "Waiting for job 'train' to finish"
     assert words.with_names(job, {}) == job
+    train = replace(WAITING, name="wheat.train")
+    failed = replace(WAITING, reason="Job 'wheat.train', which it needs, failed: no room for 'x'")
+    told = "Job 'The training of wheat', which it needs, failed: no room for 'x'"
+    assert words.with_names(failed, words.names_of([train])).reason == told
 
 
 def test_jobs_of_one_flow_stand_in_its_order_the_last_first():

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -22,7 +22,7 @@ _STATES = {
     State.FAILED: "failed",
     State.CANCELLED: "cancelled",
 }
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SPOKEN_OF = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|'[^']+'")  # an id, or a name
 _KINDS = {
     "data-set": "data set",
     "decoded": "decoded images",
@@ -122,9 +122,16 @@ def state_of(job: Job) -> str:
     return _STATES[State(job.state)]
 
 
+def names_of(jobs: Iterable[Job]) -> dict[str, str]:
+    """What jobs are called, by how a reason may speak of them: the id, or the name in quotes."""
+    return {key: f"'{title_of(job)}'" for job in jobs for key in (job.id, f"'{job.name}'")}
+
+
 def with_names(job: Job, names: Mapping[str, str]) -> Job:
-    """The job with the names of other jobs in its reason, where the reason has their ids."""
-    return replace(job, reason=_ID.sub(lambda found: names.get(found[0], found[0]), job.reason)) if job.reason else job
+    """The job with what other jobs are called in its reason, where the reason speaks of them."""
+    if not job.reason:
+        return job
+    return replace(job, reason=_SPOKEN_OF.sub(lambda found: names.get(found[0], found[0]), job.reason))
 
 
 def owner_of(job: Job, reader: Identity) -> str:

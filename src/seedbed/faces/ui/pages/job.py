@@ -84,7 +84,7 @@ class JobPage:
         if self.job.state != State.WAITING:
             return self.job
         flow = await self._visit.shared(self._visit.platform.jobs.list, flow=self.job.flow)
-        return say.with_names(self.job, {one.id: f"'{say.title_of(one)}'" for one in flow})
+        return say.with_names(self.job, say.names_of(flow))
 
     async def _show(self) -> None:
         job, now = await self._named(), time.time()

@@ -68,7 +68,7 @@ class JobList:
     def show(self, jobs: Sequence[Job], beside: Sequence[Job] = ()) -> None:
         """Bring the list up to date; jobs `beside` it may be named in reasons."""
         now, ids = time.time(), [job.id for job in jobs]
-        names = {job.id: f"'{say.title_of(job)}'" for job in (*beside, *jobs)}
+        names = say.names_of((*beside, *jobs))
         jobs = [say.with_names(job, names) for job in jobs]
         if ids == self._drawn:
             for job in jobs:

@@ -61,7 +61,7 @@ class ProjectPeople:
 
     def _draw(self, members: Sequence[Member], others: Sequence[str]) -> None:
         if members:
-            with table(["Name", "May", ""], "stacked people"):
+            with table(["Name", "In this project", ""], "stacked people"):
                 for member in members:
                     self._row(member)
         words(

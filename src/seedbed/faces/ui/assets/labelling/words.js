@@ -40,7 +40,7 @@ export function overruled(said) {
     alike.set(named, (alike.get(named) || 0) + 1);
   }
   const parts = [...alike].map(([named, count]) => [...JSON.parse(named), count]);
-  const told = parts.slice(0, 2).map(([by, label, count]) => `${by} had called ${number(count)} of them ${label}`);
+  const told = parts.slice(0, 2).map(([by, label, count]) => `${by} had called ${plural(count, "image")} ${label}`);
   const rest = parts.slice(2).reduce((sum, [, , count]) => sum + count, 0);
   return `${[...told, ...(rest ? [`${number(rest)} had other names`] : [])].join(", ")}.`;
 }
