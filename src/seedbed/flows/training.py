@@ -7,11 +7,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from seedbed.assets.projects.classes import Class
+from seedbed.assets.store.bundle import Bundle, Draft
 from seedbed.assets.zoo.backbones import BACKBONES
 from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
 from seedbed.base.resources import Resources
-from seedbed.flows.steps.train import TrainParams, Unworkable
+from seedbed.flows.steps.train import TrainParams, Unworkable, refuse_classes
 from seedbed.methods.learn.settings import ON_A_GPU, ONE_CLASS, TrainSettings
 from seedbed.runtime.executors.protocol import Node
 
@@ -82,6 +83,13 @@ def refuse_gaps(labels: Mapping[str, int], name: str, algorithm: str) -> None:
             f"'{name}' has one class; there must be at least 2 to tell apart.",
             hint=f"Label images of another class, or use the algorithm '{ONE_CLASS}' where only good parts are known.",
         )
+
+
+def refuse_labels(labels: Bundle | Draft, params: Mapping[str, Any], data: str) -> None:
+    """Labels whose classes the parameters do not fit; parameters that are wrong by themselves are told of elsewhere."""
+    classes = labels.arrays.get("classes")
+    if classes and not problems_by_field(params):
+        refuse_classes([str(name) for name in classes.items or ()], params, data)
 
 
 def problems_by_field(params: Mapping[str, Any]) -> dict[str, str]:

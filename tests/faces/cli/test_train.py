@@ -12,6 +12,15 @@ from seedbed.methods.learn.settings import ON_A_GPU, Strength, TrainSettings
 from tests.faces.cli.conftest import Asked, Seedbed
 
 
+@pytest.fixture(scope="module")
+def leaves(asked: Asked, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The truth of a data set of that name."""
+    folder = tmp_path_factory.mktemp("drawn") / "leaves"
+    truth = write_leaves(folder, 2, seed=1)
+    asked("data", "add", str(folder), "--name", "leaves")
+    return truth
+
+
 def test_help_shows_the_defaults_of_the_method(seedbed: Seedbed) -> None:
     told = " ".join(seedbed("train", "--help").stdout.split())
     for name in ("algorithm", "start"):
@@ -72,13 +81,33 @@ def test_mistakes_are_sentences(seedbed: Seedbed, given: list[str], said: str) -
     assert said in done.stderr
 
 
-def test_several_machines_are_refused_in_a_sentence(seedbed: Seedbed, asked: Asked, tmp_path: Path) -> None:
-    truth = write_leaves(tmp_path / "leaves", 2, seed=1)
-    asked("data", "add", str(tmp_path / "leaves"), "--name", "leaves")
-    done = seedbed("train", "--data", "leaves", "--labels", str(truth), "--nodes", "2")
+def test_several_machines_are_refused_in_a_sentence(seedbed: Seedbed, leaves: Path) -> None:
+    done = seedbed("train", "--data", "leaves", "--labels", str(leaves), "--nodes", "2")
     assert done.returncode == 2 and "no executor here has several machines" in done.stderr
     wrong = seedbed("train", "leaves", "--algorithm", "fixmach", "--lr", "-1", "--set", "stepz=3")
     assert all(said in wrong.stderr for said in ("'fixmatch'", "learning_rate"))
+
+
+@pytest.mark.parametrize(
+    ("classes", "given", "said"),
+    [
+        (["healthy"] * 6, [], "1 class is known of 'leaves'; at least 2 are needed."),
+        (["healthy"] * 6, ["--values", "healthy=0"], "values has 1 number"),
+        (["healthy", "sick"] * 3, ["--algorithm", "one-class"], "The labels name 2 classes (healthy, sick)"),
+        (["healthy", "sick"] * 3, ["--algorithm", "one-class", "--good", "helthy"], "Did you mean 'healthy'?"),
+        (["healthy", "sick"] * 3, ["--values", "0,10"], "'healthy' has no number in its name"),
+        (["healthy", "sick"] * 3, ["--values", "healthy=0,sik=10"], "values names 'sik', which no label names"),
+        (["0 %", "10 %", "50 %"] * 2, ["--values", "0,10"], "2 numbers for 3 classes of the labels: 0 %, 10 %, 50 %"),
+    ],
+)
+def test_labels_that_do_not_fit_are_refused_before_anything_runs(
+    seedbed: Seedbed, tmp_path: Path, leaves: Path, classes: list[str], given: list[str], said: str
+) -> None:
+    rows = [f"leaf-{number:05}.jpg,{klass}" for number, klass in enumerate(classes)]
+    (tmp_path / "labels.csv").write_text("\n".join(["file,class", *rows]) + "\n")
+    done = seedbed("train", "leaves", "--labels", str(tmp_path / "labels.csv"), "--steps", "1", *given)
+    assert done.returncode == 2 and said in " ".join(done.stderr.split())
+    assert "sample-labels" not in seedbed("jobs", "list", "--json").stdout
 
 
 def test_lists_say_what_there_is_to_choose(seedbed: Seedbed) -> None:

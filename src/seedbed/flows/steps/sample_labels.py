@@ -14,6 +14,8 @@ from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.step import Params, step
 
+LEAST = 2  # classes that there must be to tell apart
+
 
 class SampleLabelsParams(Params):
     """How many labels, and how much is held out."""
@@ -23,7 +25,7 @@ class SampleLabelsParams(Params):
     group: str = Field("", description="Column whose groups (plant, plot, day) stay on one side.")
     folds: int = Field(0, ge=0, description="Test on one of so many equal parts, whatever test_share says; 0: do not.")
     fold: int = Field(0, ge=0, description="Which of the folds is held out, counted from 0.")
-    least: int = Field(2, ge=1, description="Classes that must be known at least; 1 where only good parts are.")
+    least: int = Field(LEAST, ge=1, description="Classes that must be known at least; 1 where only good parts are.")
 
     @model_validator(mode="after")
     def _fold_is_one_of_them(self) -> Self:
@@ -52,12 +54,7 @@ def sample_labels(data: DataSet, params: SampleLabelsParams, run: RunContext, tr
     known = data.classes_by_image(truth.rows() if truth else None)
     classes = len(set(known.values()))
     if classes < params.least:
-        named = f"{classes} classes are" if classes != 1 else "1 class is"
-        raise InvalidInput(
-            f"{named} known of '{data.name}'; at least {params.least} are needed.",
-            hint="Label images of every class, or give them a folder each; where only good parts are known: "
-            "--algorithm one-class.",
-        )
+        raise too_few(classes, data.name, params.least)
     test = _held_out(data, known, params, run.seed)
     if not test:
         raise InvalidInput(
@@ -79,6 +76,16 @@ def sample_labels(data: DataSet, params: SampleLabelsParams, run: RunContext, tr
         "labels": Labels.write(run.folder / "labels", chosen, files),
         "test": Labels.write(run.folder / "test", test, files),
     }
+
+
+def too_few(classes: int, name: str, least: int = LEAST) -> InvalidInput:
+    """So many classes cannot be told apart."""
+    named = f"{classes} classes are" if classes != 1 else "1 class is"
+    return InvalidInput(
+        f"{named} known of '{name}'; at least {least} are needed.",
+        hint="Label images of every class, or give them a folder each; where only good parts are known: "
+        "--algorithm one-class.",
+    )
 
 
 def _held_out(data: DataSet, known: Mapping[str, str], params: SampleLabelsParams, seed: int) -> dict[str, str]:

@@ -22,6 +22,7 @@ from seedbed.flows.kinds.models import Model, Weights
 from seedbed.flows.kinds.zoo import Start
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
+from seedbed.flows.steps.sample_labels import LEAST, too_few
 from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
 
 UNLABELLED = -1
@@ -57,6 +58,22 @@ def settings_of(params: Params, classes: Iterable[str]) -> TrainSettings:
     wanted = (_good_one(classes, chosen["good"]),) if chosen["algorithm"] == ONE_CLASS else classes
     names, values = in_order(wanted, chosen.pop("values"))
     return TrainSettings(classes=names, values=values, **chosen)
+
+
+def refuse_classes(classes: Iterable[str], params: Mapping[str, Any], name: str) -> None:
+    """What is wrong with the classes of labels, beside parameters that are well formed; known before anything runs."""
+    names = set(classes)
+    if params.get("algorithm") == ONE_CLASS:
+        _good_one(names, str(params.get("good", "")))
+    elif len(names) < LEAST:
+        raise too_few(len(names), name)
+    elif values := params.get("values"):
+        found, numbers = in_order(names, values)
+        if len(numbers) != len(found):
+            raise InvalidInput(
+                f"values has {len(numbers)} numbers for {len(found)} classes of the labels: {', '.join(found[:10])}.",
+                hint="Give each class its number.",
+            )
 
 
 def _good_one(classes: Iterable[str], good: str) -> str:

@@ -27,7 +27,15 @@ from seedbed.flows.recipes import RECIPES
 from seedbed.flows.recipes.few_labels import SIZE
 from seedbed.flows.recipes.recipe import Recipe, RecipeParams, in_a_name
 from seedbed.flows.starting import TRAIN, Beginning, begun
-from seedbed.flows.training import defaults, refuse_gaps, with_a_gpu, with_habits, with_ranks, with_values
+from seedbed.flows.training import (
+    defaults,
+    refuse_gaps,
+    refuse_labels,
+    with_a_gpu,
+    with_habits,
+    with_ranks,
+    with_values,
+)
 from seedbed.flows.usecases.bundles import Bundles
 from seedbed.flows.usecases.given_labels import draft_of_table, is_table
 from seedbed.flows.usecases.jobs import Jobs
@@ -128,10 +136,15 @@ class Models:
                 params = self._of_project(place, params, by)
                 given, drafts = labels.uuid, [labels] if isinstance(labels, Draft) else []
             images = self._bundles.show(data, by=by)
+            name = in_a_name(place.name if place else images.name)
+            if labels_ref:
+                labels = self._labels(labels_ref, Path(folder), f"{name}.truth", place.id if place else "", by)
+                refuse_labels(labels, params, images.name)
+                given, drafts = labels.uuid, [labels] if isinstance(labels, Draft) else []
             beginning = self._starts.beginning(weights, params, images, project=place.id if place else "", by=by)
             params, drafts = beginning.params, [*drafts, *beginning.drafts]
             settings = {
-                "name": in_a_name(place.name if place else images.name),
+                "name": name,
                 "project": place.id if place else "",
                 "data": data,
                 "truth" if labels_per_class else "labels": given,
@@ -195,6 +208,12 @@ class Models:
         """Queue a recipe's jobs."""
         return self._start(name, params, by)
 
+    def _labels(self, given: str, folder: Path, name: str, project: str, by: Identity) -> Bundle | Draft:
+        """Labels of a table, which are yet to be published, or of a bundle."""
+        if is_table(given):
+            return draft_of_table(given, folder / "labels", name=name, project=project, roots=self._roots, by=by)
+        return self._bundles.show(given, by=by)
+
     def _of_project(self, place: Project, params: Mapping[str, Any], by: Identity) -> dict[str, Any]:
         """The parameters that a project's classes ask for; refused where one has no labels, unless it is 'other'."""
         classes = self._projects.classes(place.id, by=by)
@@ -244,14 +263,12 @@ class Models:
         """The recipe's jobs; labels that come from a file are added to the drafts, with their files in the folder."""
         known = {}
         for slot, given in recipe.labels(checked).items():
-            if is_table(given):
-                name = f"{checked.name or recipe.name}.{slot}"
-                made = draft_of_table(given, folder / slot, name=name, project=place, roots=self._roots, by=by)
-                drafts.append(made)
-                known[slot] = drafts[-1].uuid
-            else:
-                coming = given in {draft.uuid for draft in drafts}
-                known[slot] = given if coming else self._bundles.show(given, by=by).uuid
+            if given in {draft.uuid for draft in drafts}:
+                known[slot] = given
+                continue
+            made = self._labels(given, folder / slot, f"{checked.name or recipe.name}.{slot}", place, by)
+            drafts += [made] if isinstance(made, Draft) else []
+            known[slot] = made.uuid
         ref, size = recipe.data(checked)
         if ref:
             data = self._bundles.show(ref, by=by)

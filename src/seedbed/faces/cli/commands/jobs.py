@@ -231,11 +231,18 @@ def _say_starts(jobs: "Sequence[Job]", starts: "Mapping[str, Start]", begins: st
 
 
 def _measured(here: Session, job: "Job") -> list[str]:
-    """What a test found, for people who wait for just that."""
-    if job["step"] != "evaluate" or job["state"] != "done":
+    """What a training learnt from and what a test found, for people who wait for just that.
+
+    Both stand in what was made: a job that is answered from the store has measured nothing itself.
+    """
+    output = {"train": "model", "evaluate": "report"}.get(job["step"], "")
+    if job["state"] != "done" or output not in job["outputs"]:
         return []
-    curve = here.client.jobs.metrics(job["id"], names=["accuracy"]).get("accuracy", ())
-    return [f"{value:.1%} of the test images are right" for _, value in curve[-1:] if value is not None]
+    arrays = here.client.bundles.show(job["outputs"][output])["arrays"]
+    found = {name: array["items"][0] for name, array in arrays.items() if len(array["items"] or ()) == 1}
+    if output == "report":
+        return [f"{found['accuracy']:.1%} of the test images are right"] if "accuracy" in found else []
+    return [f"learnt from {found['labels']:,} labels and {found['images']:,} images"] if "labels" in found else []
 
 
 def _refuse_beside_a_file(context: typer.Context) -> None:
