@@ -8,6 +8,7 @@ import pytest
 from seedbed.assets.access.roles import SOLO
 from seedbed.assets.projects.labels import LabelEvent, Source
 from seedbed.assets.projects.projects import Projects as KeptProjects
+from seedbed.assets.store.bundle import Draft
 from seedbed.base.errors import Conflict, DiskFull, InvalidInput
 from seedbed.base.settings import Settings
 from seedbed.flows.kinds.labels import Labels
@@ -129,9 +130,7 @@ def test_a_model_that_is_not_exported_says_so_and_what_is_no_model_too(platform:
     with pytest.raises(InvalidInput, match="either a data set or a folder"):
         platform.models.predict("few", by=SOLO)
     with pytest.raises(Conflict, match="not exported"):
-        (tmp_path / "m" / "model").mkdir(parents=True)
-        (tmp_path / "m" / "model" / "model.json").write_text("{}")
-        platform.bundles.add([tmp_path / "m" / "model"], name="m", kind="model", by=SOLO)
+        platform.store.publish(Draft("m", "model"))
         platform.models.predict_image("m", b"", by=SOLO)
 
 

@@ -20,6 +20,7 @@ from PIL import Image
 from seedbed.assets.data.cache import DecodedCache
 from seedbed.assets.data.decode import Undecodable, decode
 from seedbed.assets.store.bundle import Bundle
+from seedbed.assets.store.content import HEAL
 from seedbed.assets.store.store import Store
 from seedbed.base.errors import Damaged, NotFound
 from seedbed.flows.facts import records_file
@@ -152,6 +153,8 @@ def _from_file(path: Path, shape: tuple[int, int]) -> bytes:
         picture = Image.fromarray(decode(path.read_bytes(), size=max(8, *shape), pixel_limit=None).pixels)
     except Undecodable as error:
         raise Damaged(f"The image can no longer be decoded: {error.reason}.", hint="seedbed store verify") from error
+    except FileNotFoundError:
+        raise Damaged("The file of the image is lost.", hint=HEAL) from None
     return _as_jpeg(picture, shape)
 
 

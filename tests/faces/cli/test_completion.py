@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from seedbed.assets.store.bundle import Draft
+from seedbed.base.settings import Settings
 from seedbed.faces.client import Client
+from seedbed.flows.platform import Platform
 from tests.faces.cli.conftest import Asked
 from tests.faces.servers import Server, environment
 
@@ -24,7 +27,8 @@ def filled(home: Path, asked: Asked, tmp_path_factory: pytest.TempPathFactory) -
     asked("projects", "create", "wheat", "-c", "rust", "-c", "well")
     asked("context", "create", "season-2025")
     asked("store", "add", str(note), "--name", "field-notes")
-    asked("store", "add", str(note), "--name", "leaves", "--kind", "data-set")
+    with Platform.open(Settings(home=home)) as platform:
+        platform.store.publish(Draft("leaves", "data-set"))
     asked("jobs", "submit", "sleep-and-count", "-p", "steps=1", "--name", "first", "--detach")
     return home
 

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from seedbed.assets.db import tables
 from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.base.names import DOTS
 from seedbed.base.registry import near_matches
 from seedbed.base.text import is_plain, problems_of_text
 
@@ -163,6 +164,8 @@ def _twice(values: Sequence[str]) -> list[str]:
 
 def _problems_of(one: Class) -> list[str]:
     problems = problems_of_text(f"The class's name '{one.name[:40]}'", one.name, longest=100)
+    if one.name in DOTS:
+        problems.append(f"'{one.name}' cannot be a class's name: it leads to what is above it in an address.")
     if not _COLOUR.fullmatch(one.colour):
         problems.append(f"'{one.colour[:20]}' is no colour; write it like #0072b2.")
     if one.key and (len(one.key) != 1 or not one.key.isprintable() or one.key.isspace() or not is_plain(one.key)):

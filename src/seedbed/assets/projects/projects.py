@@ -19,6 +19,7 @@ from seedbed.assets.store.events import Events
 from seedbed.base.clock import Clock, Instant
 from seedbed.base.errors import Conflict, InvalidInput
 from seedbed.base.ids import new_id
+from seedbed.base.names import DOTS
 from seedbed.base.text import is_plain, problems_of_text
 
 _LIKE_AN_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -355,5 +356,7 @@ def _check_project_name(name: str) -> None:
         problems.append("The project's name looks like an id.")
     if "/" in name:
         problems.append("The project's name holds a '/'.")
+    if name in DOTS:
+        problems.append(f"'{name}' leads to what is above it in an address.")
     if problems:
         raise InvalidInput("This cannot be a project's name.", problems=problems)

@@ -126,8 +126,9 @@ def _parted(url: str) -> tuple[str, str]:
 
 
 def part(text: str) -> str:
-    """A name as one part of a path."""
-    return quote(text, safe="") or "%20"
+    """A name as one part of a path; never one that leads to what is above it."""
+    quoted = quote(text, safe="") or "%20"
+    return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted
 
 
 def _given(query: Mapping[str, Any]) -> dict[str, Any]:

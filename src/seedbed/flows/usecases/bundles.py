@@ -17,6 +17,7 @@ from seedbed.assets.store.store import Store
 from seedbed.assets.store.transfer import Transfer
 from seedbed.assets.store.verify import Verification, verify
 from seedbed.base.errors import InvalidInput, NotFound
+from seedbed.flows.kinds import KINDS
 from seedbed.flows.kinds.labels import Files
 from seedbed.flows.outside import Roots
 from seedbed.flows.usecases.contexts import Contexts, Progress
@@ -63,6 +64,11 @@ class Bundles:
         """Publish files as they are, under the array `files`; of a folder all that is in it."""
         place = self._projects.get(project).id if project else ""
         by.require(Role.TRAINER, place)
+        if kind in KINDS and kind != Files.kind:
+            raise InvalidInput(
+                f"'{kind}' is a kind of bundle that steps make; files as they are cannot be one.",
+                hint="Name one of your own, or none. Images: seedbed data add. Weights: seedbed zoo import.",
+            )
         files = _named(paths)
         self._roots.check(list(files.values()), by)
         draft = Draft(

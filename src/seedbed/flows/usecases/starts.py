@@ -13,6 +13,7 @@ from seedbed.assets.zoo.card import Card
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.ids import digest_of, new_id
+from seedbed.base.mistakes import shown
 from seedbed.base.names import in_a_name
 from seedbed.flows.facts import json_of
 from seedbed.flows.kinds.data import DataSet
@@ -123,7 +124,7 @@ class Starts:
             )
         if isinstance(card, Card):
             return Beginning({**params, "start": name})
-        size = int(params.get("size", _DEFAULTS.size))
+        size = _size(params)
         if card.card.made_at not in (None, size):
             raise InvalidInput(
                 f"The weights of '{name}' were made for images of {card.card.made_at} px, not of {size} px.",
@@ -133,7 +134,7 @@ class Starts:
         return replace(beside, weights=card.bundle.uuid)
 
     def _ranked(self, params: Mapping[str, Any], data: Bundle, project: str) -> Beginning:
-        start, size = str(params.get("start", _DEFAULTS.start)), int(params.get("size", _DEFAULTS.size))
+        start, size = str(params.get("start", _DEFAULTS.start)), _size(params)
         if params.get("algorithm") == ONE_CLASS:  # its network is not trained: there is no time to save
             return Beginning(params)
         uuid, draft = self.shortlist(network_of(_network(start)), size, project)
@@ -244,6 +245,15 @@ class Starts:
         except NotFound:
             return StartedFrom(usual, "The weights that were asked for have been removed.")
         return StartedFrom(str(card), "These weights were asked for.", ranking, told=True)
+
+
+def _size(params: Mapping[str, Any]) -> int:
+    """Of the images, as it was asked for: nobody has looked at it yet."""
+    given = params.get("size", _DEFAULTS.size)
+    try:
+        return int(given)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"'size' is {shown(given)}; it must be a whole number of pixels.") from None
 
 
 def _network(start: str) -> str:

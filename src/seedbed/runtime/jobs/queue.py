@@ -73,11 +73,11 @@ class Queue:
         words = f"Cancelled by {by}" if by else "Cancelled"
         with self.database.write() as conn:
             state = self.locked(conn, job.id).state
-            if state is State.CANCELLED:
-                return job
-            if state.ended:
+            if state in (State.DONE, State.FAILED):
                 raise Conflict(f"Job {job.id} has ended ({state}) and cannot be cancelled.")
-            if state is State.WAITING:
+            if state is State.CANCELLED:
+                pass  # by somebody else, perhaps a moment ago
+            elif state is State.WAITING:
                 self.transition(conn, job.id, State.CANCELLED, reason=words)
             elif state is State.STOPPING:
                 conn.execute(update(jobs).where(jobs.c.id == job.id).values(wish="cancel", reason=words))

@@ -30,7 +30,7 @@ Context = Annotated[str, typer.Option(help="A context; else the one in use.", au
 def add(
     paths: Annotated[list[Path], typer.Argument(help="Files, or one folder.")],
     name: Annotated[str, typer.Option(help="The bundle's name.")],
-    kind: Annotated[str, typer.Option(help="What it is.", autocompletion=KINDS)] = "files",
+    kind: Annotated[str, typer.Option(help="What it is.")] = "files",
     tag: Tags = None,
     project: Project = "",
     as_json: Json = False,
