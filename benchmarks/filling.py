@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures import TimeoutError as TooLate
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from benchmarks.few_labels import Rows
@@ -78,6 +79,8 @@ def _beside(todo: list[Job], run: Callable[[Job], Row], until: float, workers: i
                 if error is not None and not isinstance(error, Exception):
                     raise error
                 yield error or future.result()
+                if isinstance(error, BrokenProcessPool):  # a worker died, and every other job would say the same
+                    return
         except TooLate:
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list((pool._processes or {}).values()):

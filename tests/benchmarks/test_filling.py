@@ -1,4 +1,6 @@
+import os
 import time
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 from benchmarks.few_labels import Rows
@@ -40,6 +42,23 @@ def squared_but_one(job):
     if job["number"] == 1:
         raise ValueError("one cannot be squared")
     return squared(job)
+
+
+def squared_or_killed(job):
+    if job["number"] == 1:
+        os._exit(9)
+    return squared(job)
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_told_of_once_and_its_table_is_kept(tmp_path, capsys):
+    rows = Rows(tmp_path / "rows")
+    rows.append({"number": 0, "square": 0})
+    fill(rows, [{"number": 3}], squared, told, minutes=2, workers=2)
+    with pytest.raises(BrokenProcessPool):
+        fill(rows, [{"number": 1}, {"number": 1, "again": True}], squared_or_killed, told, minutes=2, workers=2)
+    assert capsys.readouterr().err.count("terminated abruptly") == 1
+    assert [row["number"] for row in rows] == [0, 3]
 
 
 def refused(job):
