@@ -1,16 +1,19 @@
 """Two people and one project: one is let in from its page, sees it at once, may more, and is taken out again."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from seedbed.assets.access.roles import SOLO, Role
 from seedbed.assets.access.users import Member
-from tests.faces.ui.conftest import PHONE, Served, alive
+from tests.faces.ui.conftest import DESK, PHONE, Served, alive
+from tests.faces.ui.test_pages import picture
+from tests.faces.ui.test_pictures import folder
 from tests.faces.ui.test_team import PASSWORD, sign_in
 
-FACTS = "document.documentElement.scrollWidth"
+__all__ = ["folder"]  # the fixture
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +31,7 @@ def open_page(browser: Browser, team: Served) -> Iterator[Callable[[str, str], P
     contexts = []
 
     def opened(name: str, path: str) -> Page:
-        contexts.append(browser.new_context())
+        contexts.append(browser.new_context(viewport=DESK, color_scheme="light"))  # type: ignore[arg-type]
         contexts[-1].set_default_timeout(30_000)
         page = contexts[-1].new_page()
         sign_in(page, team, name, path)
@@ -126,11 +129,28 @@ def test_what_is_refused_is_said_and_the_list_tells_the_truth(team: Served, open
     ada = unfolded(open_page("ada", f"/projects/{project}"))
     ada.get_by_role("button", name="Let them in").click()
     expect(ada.locator(".toast.warn")).to_contain_text("Choose first whom to let in.")
-    ada.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    assert ada.evaluate(FACTS) <= PHONE["width"]
     emil = team.platform.users.create("emil", Role.OPERATOR, password=PASSWORD, by=SOLO)
     page = unfolded(open_page("emil", f"/projects/{project}"))
     expect(page.get_by_role("button", name="Let them in")).to_be_visible()
     team.platform.users.add_member(project, "emil", Role.VIEWER, by=SOLO)
     team.platform.users.set_role(emil.id, Role.VIEWER, by=SOLO)
     expect(page.get_by_role("button", name="Let them in")).to_have_count(0)
+
+
+def test_who_is_in_a_project_can_be_read_on_a_desk_and_on_a_phone(
+    team: Served, open_page: Callable[[str, str], Page], folder: Path
+):
+    project = made(team, "Leaves of the north field")
+    team.platform.users.add_member(project, "grace", Role.LABELLER, by=SOLO)
+    page = unfolded(open_page("ada", f"/projects/{project}"))
+    for name, size, colours in (
+        ("people", DESK, "light"),
+        ("people-dark", DESK, "dark"),
+        ("people-phone", PHONE, "light"),
+    ):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=colours)  # type: ignore[arg-type]
+        page.wait_for_timeout(300)
+        page.locator("#people").evaluate("fold => fold.scrollIntoView({ block: 'center' })")
+        picture(page, name, folder)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
