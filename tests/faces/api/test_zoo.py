@@ -73,6 +73,10 @@ def test_a_ranking_is_read_by_its_bundle(me: httpx.Client, platform: Platform, t
     assert me.get(f"/api/v1/zoo/rankings/{made.uuid}").json()["advice"] == advice
     assert me.get("/api/v1/zoo/rankings/leaves").json()["bundle"] == made.uuid
     assert me.get("/api/v1/zoo/matrix").json() == {"targets": ["leaves"], "sources": ["wheat"], "ratios": [[0.5]]}
+    other = {**facts, "baseline": "resnet18", "ranked": [{**ranked, "name": "rye", "ratio": 0.8}]}
+    platform.store.publish(Ranking.write(tmp_path / "o", other).draft(name="other.ranking"))
+    both = {"targets": ["leaves"], "sources": ["rye", "wheat"], "ratios": [[0.8, 0.5]]}
+    assert me.get("/api/v1/zoo/matrix").json() == both, "what one network's weights say does not hide another's"
     assert me.get("/api/v1/zoo/rankings/nothing").status_code == 404
 
 

@@ -191,6 +191,11 @@ def test_a_start_that_may_be_as_slow_as_the_baseline_is_never_advised():
             "no other weights are expected to save epochs; the nearest, b, "
             "comes from images 20 % further away than those of ImageNet.",
         ),
+        (
+            [Expectation("b", 100.0, 4.0, 2.0, 9.0), Expectation("a", 100.0, 2.0, 1.0, 4.0)],
+            "no other weights are expected to save epochs; the nearest, b, "
+            "comes from images at least 100 times as far away as those of ImageNet.",
+        ),
     ],
 )
 def test_the_baseline_is_as_good_and_the_sentence_says_why(expectations, why):

@@ -209,16 +209,17 @@ class Zoo:
         return {"bundle": bundle.uuid, "created": bundle.created, **self._starts.ranking(bundle.uuid)}
 
     def matrix(self, *, by: Identity) -> dict[str, Any]:
-        """How far every ranked data set is from those behind the weights: the newest ranking of each, as a table.
+        """How far every ranked data set is from those behind the weights, as its newest rankings say, as a table.
 
         A number is the distance over that to the baseline, None where it was not measured.
         """
         found = self._store.find(kind=Ranking.kind, project=visible_projects(by), limit=_RECENT)
-        rankings = {facts["target"]: facts for facts in reversed([self._starts.ranking(one.uuid) for one in found])}
-        sources = sorted({one["name"] for facts in rankings.values() for one in facts["ranked"]})
-        ratios = {target: {one["name"]: one["ratio"] for one in facts["ranked"]} for target, facts in rankings.items()}
-        rows = [[ratios[target].get(source) for source in sources] for target in sorted(rankings)]
-        return {"targets": sorted(rankings), "sources": sources, "ratios": rows}
+        ratios: dict[str, dict[str, float | None]] = {}
+        for facts in reversed([self._starts.ranking(one.uuid) for one in found]):  # newer ones have the last word
+            ratios.setdefault(facts["target"], {}).update({one["name"]: one["ratio"] for one in facts["ranked"]})
+        sources = sorted({name for known in ratios.values() for name in known})
+        rows = [[ratios[target].get(source) for source in sources] for target in sorted(ratios)]
+        return {"targets": sorted(ratios), "sources": sources, "ratios": rows}
 
     def start_of(self, job: str, *, by: Identity) -> StartedFrom:
         """What a training starts or started from, and why."""

@@ -184,7 +184,7 @@ def _against(expectations: Sequence[Expectation], baseline: str) -> str:
         saving = f"would save {_percent(1 - best.epoch_ratio)} of the epochs by the best guess"
         but = f"may {_risk(best)}" if best.high >= 1 else _nearness(best, baseline)
         return f"{best.source} {saving}, but {but}."
-    near = min(expectations, key=lambda each: (each.ratio, each.source))
+    near = min(expectations, key=lambda each: each.ratio)  # the first of equals: they come nearest first
     return f"no other weights are expected to save epochs; the nearest, {near.source}, {_nearness(near, baseline)}."
 
 

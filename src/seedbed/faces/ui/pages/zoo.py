@@ -82,16 +82,17 @@ class ZooPage:
             _cache(cache)
 
     async def _rankings(self) -> list[dict[str, Any]]:
-        """The newest of each data set, the newest first."""
+        """The newest of each data set and network, the newest first."""
         find = self._visit.platform.bundles.find
         found = await self._visit.shared(find, kind="ranking", limit=_RANKINGS)
-        told = []
+        told: dict[tuple[str, str], dict[str, Any]] = {}
         for bundle in found:
             try:
-                told.append(await self._visit.ask(self._visit.platform.zoo.ranking, bundle.uuid))
+                facts = await self._visit.ask(self._visit.platform.zoo.ranking, bundle.uuid)
             except NotFound:
                 continue
-        return told
+            told.setdefault((facts["target"], facts["baseline"]), facts)
+        return list(told.values())
 
 
 def _cards(here: Sequence[Mapping[str, Any]], absent: Sequence[Mapping[str, Any]]) -> None:
@@ -164,12 +165,15 @@ def _ask(visit: Visit, data: Sequence[Bundle], networks: dict[str, str]) -> None
 def _rankings(rankings: Sequence[Mapping[str, Any]]) -> None:
     if not rankings:
         return
-    with card("Compared so far", aside="the newest of each data set"), table(["Data set", "Nearest", "Start from", ""]):
+    columns = ["Data set", "Network", "Nearest", "Start from", ""]
+    with card("Compared so far", aside="the newest of each data set and network"), table(columns, "stacked"):
         for facts in rankings:
             with box("tr"):
                 words(facts["target"], "td", "wrap")
-                words(facts["ranked"][0]["name"] if facts["ranked"] else "nothing could be compared", "td")
-                words(tell.advised(facts["advice"]), "td", "soft")
+                words(facts["baseline"], "td", "soft wrap", data_label="network")
+                near = facts["ranked"][0]["name"] if facts["ranked"] else "nothing could be compared"
+                words(near, "td", "wrap", data_label="nearest")
+                words(tell.advised(facts["advice"]), "td", "soft", data_label="start from")
                 with box("td", "keep"):
                     link("Why", path("zoo", "rank", facts["bundle"]), aria_label=f"Why, for {facts['target']}")
 
