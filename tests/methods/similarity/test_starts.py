@@ -9,6 +9,7 @@ import torch
 
 from seedbed.assets.zoo.card import Card, Preprocessing
 from seedbed.base.errors import Damaged
+from seedbed.methods.similarity.evidence import Evidence, Outcome
 from seedbed.methods.similarity.signature import Signature, glimpse, signature_of
 from seedbed.methods.similarity.starts import Source, Starts, Target, Time, outcomes_of, rank_starts
 
@@ -95,6 +96,25 @@ def test_progress_ends_at_its_end(tmp_path: Path) -> None:
 def test_an_estimated_end_is_reading_and_training() -> None:
     time = Time(training=60.0, loading={"near": 5.0}, in_memory=frozenset({"cached"}))
     assert time.end("near", 0.5) == 35.0 and time.end("cached", 0.5) == 30.0
+
+
+@pytest.mark.parametrize(
+    ("loading", "start", "said"),
+    [
+        ({}, "near", "near comes from images"),
+        ({"near": 60.0}, "cached", "near would take fewer epochs, but its weights are not in memory"),
+        ({"near": 200.0, "cached": 200.0}, "usual", "usual ends first"),
+    ],
+)
+def test_what_is_in_memory_is_taken_where_it_ends_first(
+    tmp_path: Path, loading: dict[str, float], start: str, said: str
+) -> None:
+    known = [Evidence(f"t{n}", f"s{n} {ratio}", ratio, {}, 20, 20) for n in range(8) for ratio in (0.2, 0.5, 0.9)]
+    outcomes = [Outcome(one, epoch_ratio=one.ratio) for one in known]
+    sources = [source(tmp_path, "near", 2.0), source(tmp_path, "cached", 4.0)]
+    time = Time(training=100.0, loading=loading, in_memory=frozenset({"cached"}))
+    found = ranked(sources, signature("usual data", 9.0), outcomes=outcomes, time=time)
+    assert found.advice.start == start and said in found.advice.reason
 
 
 def test_outcomes_are_runs_against_those_from_the_baseline_alone() -> None:
