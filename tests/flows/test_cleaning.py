@@ -9,6 +9,7 @@ from sqlalchemy import update
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.assets.db.tables import jobs
+from seedbed.base.ids import new_id
 from seedbed.base.settings import Settings
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.records import Job
@@ -168,6 +169,17 @@ def test_the_checkpoint_of_a_failed_job_goes_after_the_grace(platform: Platform)
     assert platform.bundles.gc(dry_run=True, by=SOLO).files == 1 and kept.is_dir()
     assert platform.bundles.gc(by=SOLO).files == 1 and not kept.exists()
     assert platform.jobs.rerun(failed.id, by=SOLO)[0].checkpoint == ""
+
+
+def test_a_checkpoint_for_a_job_that_was_never_queued_goes_after_the_grace(platform: Platform) -> None:
+    """Somebody ran a failed job again, and was killed after its checkpoint was handed on."""
+    handed = platform.settings.home / "jobs" / new_id() / "checkpoint"
+    (handed / "0-5").mkdir(parents=True)
+    (handed / "0-5" / "seen").write_text("[]")
+    assert platform.bundles.gc(by=SOLO).files == 0 and handed.exists()
+    long_ago = time.time() - 3600 * (platform.settings.gc_grace_hours + 1)
+    os.utime(handed, (long_ago, long_ago))
+    assert platform.bundles.gc(by=SOLO).files == 1 and not handed.exists()
 
 
 def test_an_index_made_anew_knows_every_bundle(platform: Platform, finish: Finish) -> None:

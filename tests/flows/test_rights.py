@@ -1,6 +1,7 @@
 """Who may do what through the use cases."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -176,6 +177,18 @@ def test_running_a_job_of_the_owner_of_the_machine_again_opens_no_folder_to_a_me
     job = platform.jobs.submit(JobSpec("ingest", params={"source": str(leaves)}), by=SOLO)
     with pytest.raises(Forbidden, match="may not read"):
         platform.jobs.rerun(job.id, by=person("ada", Role.TRAINER))
+
+
+def test_who_runs_a_job_again_brings_nothing_back_where_others_train(platform: Platform, person: Person) -> None:
+    theirs = platform.projects.create("theirs", classes=["a", "b"], by=SOLO)
+    first = platform.jobs.submit(replace(count(), name="first"), by=SOLO)
+    hidden = platform.jobs.submit(replace(count(), name="hidden", after=(first.id,), project=theirs.id), by=SOLO)
+    shared = platform.jobs.submit(replace(count(), name="shared", after=(first.id,)), by=SOLO)
+    platform.jobs.cancel(first.id, by=SOLO)
+    (again, *back) = platform.jobs.rerun(first.id, by=person("ada", Role.TRAINER))
+    assert again.owner == "ada" and [(job.name, job.owner) for job in back] == [("shared", shared.owner)]
+    (own,) = platform.jobs.rerun(hidden.id, by=SOLO)  # who may there brings it back, after the new one
+    assert own.spec.after == (again.id,)
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.LABELLER, Role.TRAINER])

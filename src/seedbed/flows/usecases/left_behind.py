@@ -3,6 +3,7 @@
 import shutil
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from seedbed.base.errors import NotFound
 from seedbed.flows.usecases.uploads import files_under
@@ -23,15 +24,15 @@ class LeftBehind:
         count = freed = 0
         for folder in self.folders.root.glob("*/checkpoint"):
             files = files_under(folder)[1:]
-            if files and self._failed_before(folder.parent.name, time.time() - grace):
+            if files and self._is_over(folder, time.time() - grace):
                 count, freed = count + len(files), freed + sum(path.lstat().st_size for path in files)
                 if not dry_run:
                     shutil.rmtree(folder, ignore_errors=True)
         return count, freed
 
-    def _failed_before(self, job_id: str, moment: float) -> bool:
+    def _is_over(self, folder: Path, moment: float) -> bool:
         try:
-            job = self.queue.get(job_id)
-        except NotFound:
-            return False
+            job = self.queue.get(folder.parent.name)
+        except NotFound:  # it was handed on, and a crash kept the new job from being queued
+            return folder.stat().st_mtime < moment
         return job.state is State.FAILED and job.ended < moment
