@@ -176,6 +176,27 @@ def test_a_server_groups_new_images_by_itself_and_then_knows_alike_ones(leaves: 
         assert seen["label"] == "a" and seen["similar"][0] == own, "the image itself is the most alike"
 
 
+@pytest.mark.slow
+def test_a_server_looks_at_images_for_proposals_where_groups_are_switched_off(leaves: Path, tmp_path: Path) -> None:
+    with serving(tmp_path / "home", SEEDBED_IMPORT_ROOTS=str(leaves.parent), SEEDBED_CPUS="4") as server:
+        http = server.http()
+        wishes = {"name": "leaves", "classes": ["a", "b"], "settings": {"grouping": False}}
+        project = http.post("/api/v1/projects", json=wishes).json()["id"]
+        http.post("/api/v1/data", json={"name": "leaves", "path": str(leaves), "project": project}).raise_for_status()
+        until = time.monotonic() + PATIENCE
+        while not (board := http.get(f"/api/v1/projects/{project}/board").json())["looked_at"]:
+            assert time.monotonic() < until and board["grouping"] in ("none", "off"), board
+            time.sleep(0.2)
+        assert (board["grouping"], board["proposals"], board["images"]) == ("off", True, 60)
+        records = http.get(f"/api/v1/data/{board['data']}/records").json()
+        said = [{"id": f"l{row}", "image": records[row]["id"], "label": "ab"[row % 2]} for row in range(4)]
+        http.post(f"/api/v1/projects/{project}/labels", json={"labels": said}).raise_for_status()
+        answer = http.post(f"/api/v1/projects/{project}/suggestions", json={"indexes": [7]}, timeout=90).json()
+        assert answer["suggestions"][0]["label"] in ("a", "b")
+        steps = {job["step"] for job in http.get(f"/api/v1/jobs?project={project}").json()}
+        assert "embed" in steps and "group" not in steps
+
+
 def test_a_removed_data_set_is_no_trouble(platform: Platform, tmp_path: Path) -> None:
     made = made_up(platform, tmp_path / "made-up")
     platform.bundles.remove([made.project.data], by=SOLO)

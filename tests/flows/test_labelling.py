@@ -115,15 +115,46 @@ def test_what_was_cancelled_is_begun_again_only_on_demand(platform: Platform, tm
     assert platform.labelling.board(fresh, by=SOLO).alike.stage == "waiting"
 
 
-def test_grouping_can_be_switched_off(platform: Platform, kept: KeptProjects, tmp_path: Path) -> None:
+def test_without_groups_images_are_looked_at_for_proposals_unless_those_are_off_too(
+    platform: Platform, kept: KeptProjects, tmp_path: Path
+) -> None:
     fresh = made_up(platform, tmp_path / "made-up", grouped=False).project.id
-    kept.set_settings(fresh, {"grouping": False})
+
+    def begun() -> list[str]:
+        return sorted(job.step for job in platform.jobs.list(project=fresh, by=SOLO))
+
+    kept.set_settings(fresh, {"grouping": False, "proposals": False})
     assert platform.labelling.board(fresh, by=SOLO).alike.stage == "off"
     (follower,) = platform._resident_followers()
-    assert follower.follow() == 0 and not platform.jobs.list(project=fresh, by=SOLO)
+    assert follower.follow() == 0 and begun() == []
+    kept.set_settings(fresh, {"proposals": True})
+    assert follower.follow() == 1 and begun() == ["decode", "embed"]
+    assert platform.labelling.board(fresh, by=SOLO).alike.stage == "off" and begun() == ["decode", "embed"]
+    assert "looked at soon" in platform.labelling.suggestions(fresh, [0], by=SOLO).reason
+    with pytest.raises(Conflict, match="switched off"):
+        platform.labelling.group(fresh, by=SOLO)
     kept.set_settings(fresh, {"grouping": True})
-    assert follower.follow() == 1 and platform.labelling.board(fresh, by=SOLO).alike.stage == "waiting"
-    assert follower.follow() == 0
+    assert follower.follow() == 1 and begun() == ["decode", "embed", "group"], "nothing is looked at twice"
+    assert follower.follow() == 0 and platform.labelling.board(fresh, by=SOLO).alike.stage == "waiting"
+
+
+def test_groups_that_are_switched_off_go_and_proposals_stay(
+    platform: Platform, fields: MadeUp, kept: KeptProjects
+) -> None:
+    fields.label(*range(9))
+    kept.set_settings("fields", {"grouping": False})
+    assert platform.labelling.order("fields", "groups", by=SOLO).by == "random"
+    said = platform.labelling.suggestions("fields", [10, 11, 12], by=SOLO).suggestions
+    assert [one.label for one in said] == ["mildew", "healthy", "rust"]
+    order = eventually(lambda: platform.labelling.order("fields", "worth", by=SOLO), "worth")
+    assert not {*range(9)} & {*order.rows[:51].tolist()}, "what has a label comes last"
+    assert platform.labelling.board("fields", by=SOLO).alike.stage == "off"
+    kept.set_settings("fields", {"grouping": True, "proposals": False})
+    told = platform.labelling.suggestions("fields", [10], by=SOLO)
+    assert not told.suggestions and told.reason == "Proposals are switched off in this project."
+    assert platform.labelling.board("fields", by=SOLO).alike.stage == "ready"
+    assert platform.labelling.similar("fields", 10, count=3, by=SOLO)[0], "alike images are still found"
+    assert not platform.jobs.list(project=fields.project.id, by=SOLO), "nothing was made anew"
 
 
 def test_the_board_counts_what_people_said(fields: MadeUp, platform: Platform, kept: KeptProjects) -> None:
@@ -256,9 +287,8 @@ def test_where_most_labels_look_wrong_none_is_called_a_slip(fields: MadeUp, plat
     fields.label(*range(12))
     for row in range(0, 12, 2):
         fields.say(row, fields.truth(row + 1))
-    found = platform.labelling.mistakes("fields", by=SOLO)
-    assert len(found) > 4 and platform.labelling.slips("fields", by=SOLO) == []
-    assert platform.labelling.hard_to_tell("fields", by=SOLO) == len(found)
+    assert platform.labelling.slips("fields", by=SOLO) == []
+    assert 4 < platform.labelling.hard_to_tell("fields", by=SOLO) <= 12
 
 
 def test_a_label_that_was_given_twice_in_a_row_is_meant(platform: Platform) -> None:

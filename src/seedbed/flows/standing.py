@@ -45,6 +45,11 @@ class Standing:
         found = np.bincount(self.rows[self.rows >= 0], minlength=len(self.classes))
         return [int(count) for count in found]
 
+    @property
+    def labelled_classes(self) -> int:
+        """How many classes have an image."""
+        return sum(count > 0 for count in self.counts)
+
     def told(self, labels: Mapping[int, str]) -> "Standing":
         """The same where some rows have other labels, by the names of their classes; '': none."""
         rows = self.rows.copy()

@@ -45,7 +45,9 @@ def fill(platform: Platform, place: Path) -> Content:
     """Through the use cases, with a server that schedules beside us."""
     images = place / "leaves"
     truth = write_leaves(images, _PER_CLASS, seed=3)
-    project = platform.projects.create("Leaf health", classes=CLASSES, settings={"grouping": False}, by=SOLO)
+    project = platform.projects.create(
+        "Leaf health", classes=CLASSES, settings={"grouping": False, "proposals": False}, by=SOLO
+    )
     ingest = ended(platform, platform.data.add(images, name="crop leaves", project=project.id, by=SOLO))
     assert ingest.state == State.DONE, ingest.reason
     data = ingest.outputs["data"]

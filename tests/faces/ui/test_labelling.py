@@ -40,7 +40,7 @@ def project(leaves: tuple[Served, str]) -> str:
 def make_project(served: Served, data: str, classes: list[str], goal: int = 25) -> str:
     projects = served.platform.projects
     made = projects.create(f"Leaves {new_id()}", classes=classes, by=SOLO)
-    projects.set_settings(made.id, {"grouping": False, "goal": goal}, by=SOLO)
+    projects.set_settings(made.id, {"grouping": False, "proposals": False, "goal": goal}, by=SOLO)
     projects.set_data(made.id, data, by=SOLO)
     return made.id
 

@@ -1,6 +1,7 @@
 import numpy as np
+import pytest
 
-from seedbed.methods.label.quality import doubted, fold_of, likely_mistakes, out_of_fold
+from seedbed.methods.label.quality import chance_wrong, doubted, fold_of, likely_mistakes, out_of_fold
 from seedbed.methods.label.suggest import Suggester
 from seedbed.testing.choosers import choices
 
@@ -21,6 +22,38 @@ def test_labels_that_were_turned_are_found_and_few_others():
 def test_clean_labels_give_next_to_no_mistakes():
     of = choices(labels=120, spread=0.1)
     assert likely_mistakes(of.embeddings, of.labels, 4) == []
+
+
+@pytest.mark.parametrize("labels", [40, 80, 200])
+def test_of_a_weak_head_right_labels_can_be_doubted_and_few_are_named(labels: int):
+    of = choices(images=labels, labels=labels, spread=0.6)
+    doubts = likely_mistakes(of.embeddings, of.labels, 4, least=0.0)
+    assert len(doubts) > labels / 6, "the classes overlap, and confident learning alone would name these"
+    assert len(likely_mistakes(of.embeddings, of.labels, 4)) < len(doubts) / 3
+
+
+def test_of_a_weak_head_what_is_named_is_mostly_wrong_and_the_rest_only_doubted():
+    of = choices(images=200, labels=200, spread=0.4)
+    turned = np.random.default_rng(2).choice(200, 20, replace=False)
+    labels = of.labels.copy()
+    labels[turned] = (labels[turned] + 2) % 4
+    slips = set(turned.tolist())
+    named = {one.row for one in likely_mistakes(of.embeddings, labels, 4)}
+    doubts = {one.row for one in likely_mistakes(of.embeddings, labels, 4, least=0.0)}
+    assert named < doubts and len(named & slips) >= 10
+    assert len(named & slips) / len(named) > 0.6 > len(doubts & slips) / len(doubts)
+
+
+def test_a_slip_is_as_likely_as_the_heads_word_and_the_share_of_slips_make_it():
+    second = np.concatenate([np.linspace(0.9, 0.999, 50), np.linspace(0.001, 0.1, 50)])
+    chances = np.stack([1 - second, second], axis=1)
+    given = np.repeat([1, 0], 50)
+    assert chance_wrong(chances, given).max() < 0.05
+    given[47:50] = 0  # where the head is as good as sure of the other class
+    wrong = chance_wrong(chances, given)
+    assert wrong[47:50].min() > 0.9 and np.delete(wrong, range(47, 50)).max() < 0.1
+    guess = np.full((100, 2), 0.5)
+    assert chance_wrong(guess, given).max() < 0.1, "who knows nothing doubts nothing"
 
 
 def test_the_rule_of_confident_learning_on_a_case_by_hand():

@@ -18,7 +18,8 @@ class ProjectSettings:
     """The settings of a project, with the defaults that hold where nobody said otherwise."""
 
     goal: int = 25  # labels per class that are asked for before training is offered
-    grouping: bool = True  # alike images are grouped by themselves
+    grouping: bool = True  # alike images are grouped by themselves, and shown so
+    proposals: bool = True  # the model so far says what it takes each image for; its images are looked at for that
     train_by_itself: bool = False  # once every class has its number, and again after as many more
     chooser: str = "auto"  # which images are worth a label next
     honeypots: float = 0.0  # share of the images shown whose golden label is known: how well does everybody do?

@@ -50,6 +50,8 @@ class BoardView(View):
     grouping: str = Field(description="off, none, waiting, running, ready or failed.", examples=["ready"])
     grouping_done: float = Field(description="The share of the grouping that is done.", examples=[1.0])
     grouping_sentence: str = Field(description="The same in words.", examples=["Alike images are grouped."])
+    proposals: bool = Field(description="What the model so far takes each image for is proposed.")
+    looked_at: bool = Field(description="Whether the images were looked at: proposals and orders can go by that.")
     last: int = Field(description="The number of the newest label event.", examples=[84])
     people: list[PersonView] = Field(description="Who has the project open.")
     training: TrainingView
@@ -73,6 +75,8 @@ class BoardView(View):
             grouping=alike.stage,
             grouping_done=alike.done,
             grouping_sentence=alike.sentence,
+            proposals=project.settings.proposals,
+            looked_at=alike.embeddings is not None,
             people=[PersonView.of(person) for person in thing.people],
             training=TrainingView.model_validate(thing.training),
         )
@@ -162,7 +166,7 @@ class DoubtView(View):
     index: int = Field(examples=[7])
     given: str = Field(examples=["rust"])
     likely: str = Field(examples=["healthy"])
-    confidence: float = Field(description="How far the likely class is ahead.", examples=[0.4])
+    confidence: float = Field(description="How likely the label is wrong.", examples=[0.4])
 
     @classmethod
     def of(cls, thing: object) -> Self:

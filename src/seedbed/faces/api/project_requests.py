@@ -16,7 +16,7 @@ Value = Annotated[float | None, Field(ge=0, le=100, description="The percentage 
 Settings = Annotated[
     dict[str, Any],
     Field(
-        description="goal, grouping, train_by_itself, chooser, honeypots; null brings a default back.",
+        description="goal, grouping, proposals, train_by_itself, chooser, honeypots; null brings a default back.",
         examples=[{"goal": 40}],
     ),
 ]

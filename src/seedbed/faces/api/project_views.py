@@ -13,6 +13,7 @@ class SettingsView(View):
 
     goal: int = Field(description="Labels of each class before training is offered.", examples=[25])
     grouping: bool = Field(description="Alike images are grouped by themselves.")
+    proposals: bool = Field(description="What the model so far takes each image for is proposed.")
     train_by_itself: bool = Field(description="Training begins when every class has its number.")
     chooser: str = Field(description="How the next images to label are chosen.", examples=["auto"])
     honeypots: float = Field(

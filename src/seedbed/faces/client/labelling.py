@@ -42,6 +42,8 @@ class Board(TypedDict):
     grouping: str
     grouping_done: float
     grouping_sentence: str
+    proposals: bool
+    looked_at: bool
     last: int
     people: list[Person]
     training: dict[str, Any]

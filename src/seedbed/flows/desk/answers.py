@@ -86,10 +86,12 @@ def _gains(asked: Asked) -> Mapping[str, Any]:
 
 
 def _mistakes(asked: Asked) -> Mapping[str, Any]:
-    """Labels that are probably wrong, the surest first."""
-    found = METHODS.get("likely-mistakes")(asked.rows, asked.labels, asked.classes, seed=int(asked.question["seed"]))
+    """Labels that are likely enough to be wrong, the likeliest first, and how many could be doubted in all."""
+    seed = int(asked.question["seed"])
+    found = METHODS.get("likely-mistakes")(asked.rows, asked.labels, asked.classes, least=0.0, seed=seed)
     names = ("row", "given", "likely", "confidence")
-    return {"mistakes": [{name: getattr(one, name) for name in names} for one in found]}
+    told = [{name: getattr(one, name) for name in names} for one in found if one.is_likely]
+    return {"mistakes": told, "doubted": len(found)}
 
 
 _ANSWERS: dict[str, Callable[[Asked], Mapping[str, Any]]] = {

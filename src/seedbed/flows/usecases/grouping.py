@@ -1,4 +1,7 @@
-"""Alike images of a project: looked at and grouped in the background, and what there is of it."""
+"""Alike images of a project: looked at and grouped in the background, and what there is of it.
+
+Where a project wants proposals but no groups, its images are looked at all the same.
+"""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +14,7 @@ from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
+from seedbed.assets.projects.settings import ProjectSettings
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Events
 from seedbed.assets.store.store import Store
@@ -35,11 +39,29 @@ _PER_CLASS = 4  # groups: the images of one class do not all look alike
 _FEWEST = 10  # images per group, roughly
 _FLOWS = uuid.UUID("6f0f5f0c-6f5e-5a4e-9a9e-5d1f0a3c7b21")  # names of flows and jobs derive from it
 _CONSUMER = "grouping"
+_GROUPED: Mapping[Stage, str] = {
+    "none": "Alike images are not grouped yet.",
+    "waiting": "Alike images will be grouped soon. You can label already.",
+    "running": "Alike images are being found. You can label already.",
+    "ready": "Alike images are grouped.",
+    "failed": "Alike images could not be grouped.",
+}
+_LOOKED_AT: Mapping[Stage, str] = {  # where no groups are wanted
+    "none": "The images were not looked at yet.",
+    "waiting": "The images will be looked at soon, and proposals come then. You can label already.",
+    "running": "The images are being looked at, and proposals come then. You can label already.",
+    "ready": "Grouping alike images is switched off in this project.",
+    "failed": "The images could not be looked at, so nothing can be proposed.",
+    "off": "Grouping alike images and proposals are switched off in this project.",
+}
 
 
 @dataclass(frozen=True)
 class Alike:
-    """How far it is with a project's data set: `done` is a share; the files are those that never change."""
+    """How far it is with a project's data set: `done` is a share; the files are those that never change.
+
+    The stage is `off` where no groups are wanted, whether or not the images are looked at for proposals.
+    """
 
     stage: Stage
     done: float = 0.0
@@ -77,30 +99,28 @@ class Groupings:
 
     def of(self, project: Project) -> Alike:
         """How far it is."""
-        found = self._found(project) if project.data else Alike("none")
-        jobs = {} if found.groups else self._newest(project)
-        if jobs and all(job.state is State.DONE for job in jobs.values()):
-            self._galleries.forget(project.data)  # it was made a moment ago
-            found = self._found(project)
-        if found.groups is not None:
-            return replace(found, stage="ready", done=1.0, sentence="Alike images are grouped.")
-        if not project.settings.grouping:
-            return replace(found, stage="off", sentence="Grouping alike images is switched off in this project.")
-        stage, sentence = _standing(jobs)
-        return replace(found, stage=stage, done=_share(jobs), sentence=sentence)
+        found = self._worked(project)
+        return found if project.settings.grouping else replace(found, stage="off")
 
     def ensure(self, project: Project, by: Identity | None) -> list[Job]:
         """Have it made where it is wanted and nobody began yet; what is begun twice at once is begun once."""
-        if by is None or not by.may(Role.TRAINER, project.id) or self.of(project).stage != "none" or not project.data:
+        if by is None or not by.may(Role.TRAINER, project.id) or not project.data:
+            return []
+        if self._worked(project).stage != "none":
             return []
         try:
-            return self._begin(project, by, fresh=bool(self._newest(project)))
+            return self._begin(project, by, fresh=_steps(project.settings)[-1] in self._newest(project))
         except NotFound:  # the data set was removed
             return []
 
     def start(self, project: Project, *, by: Identity) -> list[Job]:
-        """Have it made, once more if need be; refused while it is being made."""
+        """Have it made, once more if need be; refused while it is being made, and where no groups are wanted."""
         by.require(Role.TRAINER, project.id)
+        if not project.settings.grouping:
+            raise Conflict(
+                f"Grouping alike images is switched off in '{project.name}'.",
+                hint="Switch it on in the project's settings first: seedbed projects set --grouping.",
+            )
         if not project.data:
             raise InvalidInput(f"'{project.name}' has no images yet.", hint="Bring them in first: seedbed data add.")
         if any(not job.state.ended for job in self._newest(project).values()):
@@ -109,13 +129,31 @@ class Groupings:
 
     # --- what there is --------------------------------------------------------------------------------------------
 
+    def _worked(self, project: Project) -> Alike:
+        """How far it is with what this project wants: with the groups, or only with looking at the images."""
+        wants = project.settings
+        words = _GROUPED if wants.grouping else _LOOKED_AT
+        found = self._found(project)
+        jobs = {} if _is_made(found, wants) else self._newest(project)
+        if jobs and all(job.state is State.DONE for job in jobs.values()):
+            self._galleries.forget(project.data)  # it was made a moment ago
+            found = self._found(project)
+        if _is_made(found, wants):
+            return replace(found, stage="ready", done=1.0, sentence=words["ready"])
+        if not _steps(wants):
+            return replace(found, stage="off", sentence=words["off"])
+        stage, reason = _standing(jobs) if _steps(wants)[-1] in jobs else ("none", "")
+        return replace(found, stage=stage, done=_share(jobs), sentence=f"{words[stage]} {reason}".strip())
+
     def _found(self, project: Project) -> Alike:
+        if not project.data:
+            return Alike("none")
         try:
             made = self._galleries.made(project.data)
         except NotFound:  # the data set was removed
             return Alike("none")
         mine = [name for name in (*made.groups, *made.embeddings) if made.projects[name] in (project.id, "")]
-        groups = self._bundle([name for name in mine if name in made.groups])
+        groups = self._bundle([name for name in mine if name in made.groups and project.settings.grouping])
         source = [value for name, value in groups.lineage.inputs if name == "embeddings"] if groups else []
         embeddings = self._bundle(source or [name for name in mine if name in made.embeddings])
         found = Alike("none")
@@ -146,9 +184,9 @@ class Groupings:
     # --- the jobs that make it ------------------------------------------------------------------------------------
 
     def _newest(self, project: Project) -> dict[str, Job]:
-        """The jobs that group this data set for this project, by step; one that was run again stands for the old."""
+        """The jobs that it takes for this data set and project, by step; one that was run again stands for the old."""
         jobs = self._queue.list(flow=_named(project, "flow"), limit=1000) if project.data else []
-        return {job.step: job for job in reversed(jobs) if job.step in _PARTS}
+        return {job.step: job for job in reversed(jobs) if job.step in _steps(project.settings)}
 
     def _begin(self, project: Project, by: Identity, *, fresh: bool) -> list[Job]:
         specs = self._jobs.check(self._specs(project), by=by)
@@ -169,7 +207,10 @@ class Groupings:
         looking = job("embed", name=f"{base}.embed", inputs=seen, resources=gpu)
         alike = {"embeddings": f"job:{base}.embed/embeddings"}
         grouping = job("group", name=f"{base}.group", inputs=alike, params={"count": self._count(project)})
-        return [looking, grouping] if decoded else [reading, looking, grouping]
+        wanted = _steps(project.settings)
+        return [
+            spec for spec in (reading, looking, grouping) if spec.step in wanted and not (decoded and spec is reading)
+        ]
 
     def _earlier(self, project: Project, data: Bundle) -> dict[str, str]:
         """What was seen of the version that images were added to: those need not be looked at again."""
@@ -201,7 +242,7 @@ class Groupings:
 
 
 class Grouper:
-    """A follower of events: groups the images of projects that have new ones, unless they do not want it."""
+    """A follower of events: has the images of projects looked at that have new ones, as far as they want it."""
 
     def __init__(self, events: Events, projects: KeptProjects, groupings: Groupings, acting: Acting) -> None:
         self._news = ProjectNews(events, projects, _CONSUMER, ("project.",))
@@ -214,6 +255,17 @@ class Grouper:
 
     def _begin(self, project: Project) -> bool:
         return bool(self._groupings.ensure(project, self._acting(project)))
+
+
+def _steps(wants: ProjectSettings) -> tuple[str, ...]:
+    """What it takes, in order."""
+    if wants.grouping:
+        return tuple(_PARTS)
+    return ("decode", "embed") if wants.proposals else ()
+
+
+def _is_made(found: Alike, wants: ProjectSettings) -> bool:
+    return (found.groups if wants.grouping else found.embeddings) is not None
 
 
 def _named(project: Project, what: str) -> str:
@@ -230,16 +282,15 @@ def _wired(inputs: Mapping[str, str], ids: Mapping[str, str]) -> dict[str, str]:
 
 
 def _standing(jobs: Mapping[str, Job]) -> tuple[Stage, str]:
+    """The stage, and where it failed the reason."""
     states = [job.state for job in jobs.values()]
-    if not states:
-        return "none", "Alike images are not grouped yet."
     if bad := [job for job in jobs.values() if job.state in (State.FAILED, State.CANCELLED)]:
-        return "failed", f"Alike images could not be grouped. {bad[0].reason}".strip()
+        return "failed", bad[0].reason
     if any(state.active for state in states) or (State.DONE in states and State.WAITING in states):
-        return "running", "Alike images are being found. You can label already."
+        return "running", ""
     if all(state is State.DONE for state in states):  # what they made is gone again
-        return "none", "The groups of alike images were removed."
-    return "waiting", "Alike images will be grouped soon. You can label already."
+        return "none", ""
+    return "waiting", ""
 
 
 def _share(jobs: Mapping[str, Job]) -> float:

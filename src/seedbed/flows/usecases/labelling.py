@@ -36,6 +36,7 @@ _SOON = 0.6  # seconds that an order waits for the desk before it does without
 MOST_DROPPED = 64  # images in one prediction
 _MOST_SLIPS = 96  # of the likeliest: nobody looks at more of them at once
 _SUSPECT = 1 / 3  # of all labels: where more than that look wrong, it is the few labels that tell too little
+_HARD = 1 / 10  # of all labels: where more than that can be doubted and none stands out, the classes are hard to tell
 
 
 @dataclass(frozen=True)
@@ -116,10 +117,6 @@ class _Open:
     standing: Standing
     alike: Alike
     checks: Mapping[int, Check]
-
-    @property
-    def labelled_classes(self) -> int:
-        return sum(count > 0 for count in self.standing.counts)
 
     @property
     def names(self) -> list[str]:
@@ -230,7 +227,7 @@ class Labelling:
         return Order(called, rows, ())
 
     def _head(self, opened: _Open, how: By, place: int | None, seed: int) -> NDArray[np.int32] | None:
-        if how != "worth" and opened.labelled_classes < 2:
+        if how != "worth" and opened.standing.labelled_classes < 2:
             return None
         if how == "worth":
             passed_over = np.flatnonzero(opened.standing.rows < -1)
@@ -249,7 +246,8 @@ class Labelling:
         opened = self._opened(ref, Role.LABELLER, by)
         _check_indexes(opened.gallery, indexes)
         labels = sum(opened.standing.counts)
-        if reason := _why_not(opened):
+        wanted = opened.project.settings.proposals
+        if reason := _why_not(opened) if wanted else "Proposals are switched off in this project.":
             return Suggestions((), labels, reason)
         asked = self._likely("suggest", opened, rows=packed(np.array(indexes, dtype=np.int64)))
         answer = self._asking.quick(opened.project, asked)
@@ -295,19 +293,21 @@ class Labelling:
         return [one for one in found[:_MOST_SLIPS] if not self._projects.is_meant(project, ids[one.index], by=by)]
 
     def hard_to_tell(self, ref: str, *, by: Identity) -> int:
-        """How many labels look wrong, where they are too many to be slips; else 0."""
+        """How many labels can be doubted, where they are many and none of them stands out as a slip; else 0."""
         opened = self._opened(ref, Role.LABELLER, by)
-        found = len(self._doubts(opened))
-        return found if found > _SUSPECT * sum(opened.standing.counts) else 0
+        doubted = int(self._doubted(opened)["doubted"])
+        many = doubted > _HARD * sum(opened.standing.counts)
+        return doubted if many and not self.slips(ref, by=by) else 0
+
+    def _doubted(self, opened: _Open) -> Mapping[str, Any]:
+        asked = question("mistakes", opened.alike, opened.standing, seed=0)
+        return {"mistakes": (), "doubted": 0} if _why_not(opened) else self._asking.slow(opened.project, asked)
 
     def _doubts(self, opened: _Open) -> list[Doubt]:
-        if _why_not(opened):
-            return []
-        answer = self._asking.slow(opened.project, question("mistakes", opened.alike, opened.standing, seed=0))
         names = opened.names
         return [
             Doubt(one["row"], names[one["given"]], names[one["likely"]], round(one["confidence"], 4))
-            for one in answer["mistakes"]
+            for one in self._doubted(opened)["mistakes"]
         ]
 
     def predict(self, ref: str, files: Mapping[str, Path], *, by: Identity) -> list[dict[str, Any]]:
@@ -388,7 +388,7 @@ def _why_not(opened: _Open) -> str:
     """Why nothing can be suggested yet; empty: it can."""
     if opened.alike.embeddings is None:
         return opened.alike.sentence
-    if opened.labelled_classes < 2:
+    if opened.standing.labelled_classes < 2:
         return "At least two classes need a label first."
     return ""
 

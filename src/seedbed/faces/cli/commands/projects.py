@@ -80,6 +80,9 @@ def set_project(
     grouping: Annotated[
         bool | None, typer.Option("--grouping/--no-grouping", help="Group alike images by themselves.")
     ] = None,
+    proposals: Annotated[
+        bool | None, typer.Option("--proposals/--no-proposals", help="Propose what the model so far takes images for.")
+    ] = None,
     train_by_itself: Annotated[
         bool | None, typer.Option("--train-by-itself/--train-on-demand", help="Train when every class has its number.")
     ] = None,
@@ -96,6 +99,7 @@ def set_project(
     chosen = {
         "goal": goal,
         "grouping": grouping,
+        "proposals": proposals,
         "train_by_itself": train_by_itself,
         "chooser": chooser,
         "honeypots": honeypots,

@@ -75,14 +75,12 @@ class Review:
             link("Review them on the labelling page", self._label("mistakes"), "button")
 
     def _none(self, hard: int) -> None:
-        """Where very many labels look wrong, that is not said of them: the classes are hard to tell apart so far."""
+        """Where many labels can be doubted, none is called a slip: the classes are hard to tell apart so far."""
         if hard:
-            self._tell("Slips cannot be found yet: too many images look like those of another class.")
+            self._tell("Slips cannot be told yet: many images look like those of another class.")
         why = f"{hard} labels would be doubted; few of them can be wrong." if hard else "No label looks like a slip."
         with empty("sprout", "Nothing to review", f"{why} More labels help most now."):
             link("Label where it is unsure", self._label("unsure"), "button main")
-            if hard:
-                link("Look through them all the same", self._label("mistakes"), "button")
 
     def _people(self, quality: Quality, apart: int) -> None:
         """How people agree, where several labelled the same images, and how they do where the answer is known."""

@@ -15,6 +15,8 @@ _WHY = {
     "goal": f"{_DEFAULT.goal} of each are a good beginning; after that, labels where it is unsure help more than many "
     "of the same.",
     "grouping": "Then a whole group is labelled at once, and the first few labels cover more of what there is.",
+    "proposals": "Each image says what it is taken for, going by the labels so far: one key accepts it. Off: people "
+    "judge by their own eyes alone, as for images that are to test a model.",
     "honeypots": "Images whose answer is known, among those that people are shown: the page for reviewing labels then "
     "says how many each got right. You mark them by bringing labels in that you are sure of.",
     "train_by_itself": "Once every class has its labels, and again with a quarter more. Off: you click when you want "
@@ -34,6 +36,7 @@ def _honeypots(now: ProjectSettings) -> Any:
 _FIELDS: Mapping[str, Callable[[ProjectSettings], Any]] = {
     "goal": _goal,
     "grouping": lambda now: ui.checkbox("Put alike images together", value=now.grouping),
+    "proposals": lambda now: ui.checkbox("Propose a class for each image", value=now.proposals),
     "honeypots": _honeypots,
     "train_by_itself": lambda now: ui.checkbox("Train by itself", value=now.train_by_itself),
 }
@@ -66,6 +69,7 @@ def _share(value: float | None) -> float | None:
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "goal": _number,
     "grouping": bool,
+    "proposals": bool,
     "honeypots": _share,
     "train_by_itself": bool,
 }
@@ -76,7 +80,7 @@ def wishes_of(visit: Visit, project: str, now: ProjectSettings, refresh: Callabl
     with box("details", "fold", id="wishes"):
         words("Settings", "summary")
         with box(classes="stack"):
-            fields = Wishes(now, "goal", "grouping", "honeypots")
+            fields = Wishes(now, "goal", "grouping", "proposals", "honeypots")
 
             async def keep() -> None:
                 with telling():

@@ -59,7 +59,8 @@ export class Banner {
   }
 
   #grouping() {
-    const { grouping, grouping_done: done, grouping_sentence: sentence } = this.session.board;
+    const { grouping, grouping_done: done, grouping_sentence: sentence, proposals, looked_at: seen } = this.session.board;
+    if (grouping === "off") return proposals && !seen ? [h("p", {}, sentence)] : [];
     if (grouping === "failed") return [h("p", {}, sentence)];
     if (grouping === "waiting") return [h("p", {}, "Alike images will be put together soon. You can label already.")];
     if (grouping !== "running") return [];

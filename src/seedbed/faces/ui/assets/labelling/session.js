@@ -58,7 +58,7 @@ export class Session {
     this.labels = new Labels({ api: this.api, me: this.me, owner: this.owner, storage, tell });
     this.labels.turnTo(board.data, board.images);
     this.proposals = new Proposals({
-      api: this.api, book: () => this.book, shown: board.may_label, changed: (some) => this.tell("images", some),
+      api: this.api, book: () => this.book, shown: board.may_label && board.proposals, changed: (some) => this.tell("images", some),
     });
     await this.labels.resume();
     const labels = this.catchUp().catch(() => {}); // the news tries again
@@ -84,7 +84,7 @@ export class Session {
   // and shown at once only where that disturbs nobody.
   async #lookForBetter() {
     const { show } = this;
-    const isStale = this.order.by === show ? this.since >= STALE : this.board.grouping === "ready";
+    const isStale = this.order.by === show ? this.since >= STALE : this.board.looked_at;
     if (!isStale || document.hidden || this.alike || this.better || !FOLLOWS_LABELS.has(show)) return;
     const order = await orderOf(show, this).catch(() => null);
     if (!order || order.by !== show || show !== this.show || this.alike) return;
@@ -118,8 +118,7 @@ export class Session {
   // For a while only images that look like one of them; `leave` returns to where one was.
   async allLike(index) {
     const { indexes } = await this.api.get(`/similar/${index}?count=120`);
-    const why = this.board.grouping === "off" ? "this is switched off in the project's settings." : "they are still being looked for.";
-    if (!indexes.length) throw new Error(why);
+    if (!indexes.length) throw new Error(this.board.looked_at ? "there are no others." : this.board.grouping_sentence);
     const found = [index, ...indexes.filter((one) => one !== index)];
     this.alike = { index, from: this.order, cursor: this.selection.cursor, take: 0 };
     this.#turnTo(new Order(Uint32Array.from(found), [], { by: "alike" }));
@@ -236,6 +235,8 @@ export class Session {
     this.board = board;
     await this.catchUp();
     if (board.grouping === "ready" && before.grouping !== "ready") this.tell("grouped");
+    this.proposals.shown = board.may_label && board.proposals;
+    if (board.looked_at && !before.looked_at) this.proposals.labelsChanged();
     this.tell("board");
     this.tell("images", null);
     return this.tell("counts");
