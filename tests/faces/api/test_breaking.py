@@ -97,11 +97,13 @@ def break_all(me: httpx.Client, description: dict[str, Any], things: dict[str, s
 
 
 @pytest.fixture(scope="module")
-def things(me: httpx.Client, fields: MadeUp, platform: Platform) -> dict[str, str]:
-    """What addresses name, by the names of their parts; all of it exists."""
+def things(platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What addresses name, by the names of their parts; all of it exists, and is for nothing but to be broken."""
+    made = made_up(platform, tmp_path_factory.mktemp("toy"), name="toy", classes=("red", "green"))
+    made.label(*range(6))
     job = platform.jobs.submit(JobSpec("sleep-and-count"), by=SOLO)
     platform.users.create("fuzzed", Role.TRAINER, by=SOLO)
-    return {"ref": fields.project.id, "job_id": job.id, "user": "fuzzed", "name": "red", "array": "files", "index": "0"}
+    return {"ref": made.project.id, "job_id": job.id, "user": "fuzzed", "name": "red", "array": "files", "index": "0"}
 
 
 def test_no_field_of_any_body_breaks_the_server(
@@ -252,6 +254,46 @@ def test_ids_of_another_project_in_a_body_or_a_question_open_nothing(
         assert "hush" not in answer.text and (answer.json() == [] or answer.status_code in (403, 404, 422)), answer.text
     assert eve.post(f"{API}/uploads", params={"project": project}, files={"f": ("a", b"a")}).status_code in (403, 404)
     assert platform.bundles.show(bundle, by=SOLO) and platform.jobs.get(job, by=SOLO).state == "waiting"
+
+
+@pytest.mark.parametrize("held", [Role.TRAINER, Role.OPERATOR])
+@pytest.mark.parametrize("where", ["outside", "link", "dots", "all uploads", "database"])
+def test_over_rest_no_member_of_a_team_has_a_folder_of_the_server_read(
+    team_calls: By, tokens: dict[Role, str], platform: Platform, tmp_path: Path, held: Role, where: str
+) -> None:
+    home, root = platform.settings.home, platform.settings.import_roots[0]
+    root.mkdir(exist_ok=True)
+    (tmp_path / "labels.csv").write_text("file,class\nhush.jpg,hush\n")
+    (root / "link").unlink(missing_ok=True)
+    (root / "link").symlink_to(tmp_path)
+    place = {
+        "outside": tmp_path,
+        "link": root / "link",
+        "dots": root / ".." / "..",
+        "all uploads": home / "uploads",
+        "database": home / "seedbed.db",
+    }[where]
+    project = platform.projects.create(f"reads {where} {held}", classes=["a", "b"], by=SOLO)
+    member = team_calls(tokens[held])
+    platform.users.add_member(project.id, f"a-{held.value}", held, by=SOLO)
+    path, table = str(place), str(place / "labels.csv")
+    weights = {"name": "w", "path": path, "architecture": "resnet18"}
+    for address, body in (
+        ("/jobs", {"step": "ingest", "params": {"source": path}}),
+        ("/jobs", {"step": "publish-files", "params": {"paths": [path]}}),
+        ("/jobs", {"step": "import-weights", "params": weights}),
+        ("/data", {"name": "x", "path": path}),
+        ("/bundles", {"name": "x", "paths": [path]}),
+        ("/recipes/few-labels", {"params": {"source": path, "labels": table}}),
+        ("/recipes/few-labels", {"params": {"source": path, "project": project.id}}),
+        (f"/projects/{project.id}/labels/import", {"path": table}),
+        ("/zoo/cards", weights),
+        ("/zoo/rankings", {"project": project.id, "labels": table}),
+        ("/models/train", {"project": project.id, "labels": table}),
+    ):
+        answer = member.post(API + address, json=body)
+        assert answer.status_code in (403, 422), (address, answer.text)
+        assert "import_roots" in answer.json()["hint"] and "hush" not in answer.text
 
 
 # --- at once ------------------------------------------------------------------------------------------------------
