@@ -176,6 +176,16 @@ def test_a_follower_that_may_not_be_queued_stays_with_those_that_need_it(service
     assert theirs[0].spec.inputs == {"x": service.queue.get(mine[0].id).outputs["result"]}
 
 
+def test_a_follower_that_asks_for_what_was_never_made_keeps_nobody_back(service: Service) -> None:
+    made = service.finish(service.submit(params={"to": 1}))
+    first = breaks(service)
+    inputs = {"x": f"job:{made.id}/nothing"}
+    wrong = service.submit(TAKES, name="wrong", inputs=inputs, after=(first.id,))
+    finish_all(service, [first, wrong, needs(service, "right", first)])
+    mend(service)
+    assert names(rerun(service, first)) == ["first", "right"]
+
+
 def test_who_waits_for_a_job_that_failed_when_the_server_was_killed_is_not_forgotten(service: Service) -> None:
     """The server dies after the failure was written down and before anybody looked at those that wait."""
     first = breaks(service)

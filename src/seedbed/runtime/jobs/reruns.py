@@ -86,15 +86,14 @@ class Reruns:
         first = Repeat(old, self._line(old), new_id(), replace(check(self._given(old, ())), again=again))
         plan = {old.id: first}
         fallen = self._fallen(first)
-        places = {member: name for name, (_, line) in fallen.items() for member in line} | dict.fromkeys(
-            first.line, old.id
-        )
+        lines = {old.id: first.line, **{name: line for name, (_, line) in fallen.items()}}
+        places = {member: name for name, line in lines.items() for member in line}
         needs = {name: {places.get(need, need) for need in job.spec.needed} for name, (job, _) in fallen.items()}
         waits = {name: {places[n] for n in job.spec.dependencies if n in places} for name, (job, _) in fallen.items()}
         for name in TopologicalSorter(waits).static_order():  # whatever cannot come back is known before who needs it
             if name in fallen and all(need in plan or self._stands(need, fallen) for need in needs[name]):
                 job, line = fallen[name]
-                if spec := self._passed(check, self._given(job, places)):
+                if spec := self._passed(check, job, places):
                     plan[name] = Repeat(job, line, new_id(), replace(spec, owner=job.owner))
         return list(plan.values())
 
@@ -168,11 +167,12 @@ class Reruns:
         known = self._queue.resolve(replace(job, spec=replace(spec, inputs=settled)))
         return replace(spec, inputs={**spec.inputs, **known})
 
-    def _passed(self, check: Check, spec: JobSpec) -> JobSpec | None:
+    def _passed(self, check: Check, job: Job, coming: Collection[str]) -> JobSpec | None:
+        """What a follower asks for; None: it cannot be given that, which is no reason to keep the others back."""
         try:
-            return check(spec)
+            return check(self._given(job, coming))
         except SeedbedError as error:
-            _log.info("'%s' does not come back: %s", spec.name or spec.step, error)
+            _log.info("Job %s does not come back: %s", job.id, error)
             return None
 
     # --- queued ---------------------------------------------------------------------------------------------------
