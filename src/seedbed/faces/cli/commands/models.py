@@ -66,7 +66,8 @@ def predict(
         if out:
             _write_predictions(here, ended, out, force=force, quiet=as_json)
         _say_what_was_left_out(here, ended)
-        say_how_to_get(ended, quiet=as_json or detach)
+        answers = [job for job in ended if job["step"] == "predict"]  # nobody asked for the model's files
+        say_how_to_get(answers, quiet=as_json or detach or out is not None)
 
 
 def recipe(
