@@ -86,6 +86,17 @@ def test_training_by_itself_says_when_it_begins() -> None:
     assert by_itself_in_words(way({"a": 30, "b": 20}, project=wish, training=Training("running", "…"))) == ""
 
 
+def test_more_labels_than_there_are_images_are_not_asked_for() -> None:
+    wish = Project("p", "Leaves", 0.0, "solo", "u", settings=ProjectSettings(goal=25, train_by_itself=True))
+    here = way({"a": 5, "b": 4}, project=wish)
+    assert labels_in_words(here).startswith(
+        "9 of 40 images have labels. 25 of each class are more than there are images: name all you can. You can train"
+    )
+    assert by_itself_in_words(here).endswith(
+        "There are too few images for that; ask for fewer in the settings, or begin it yourself."
+    )
+
+
 def _share(value: float) -> Array:
     return Array(ArrayType.FLOAT, (value,))
 
