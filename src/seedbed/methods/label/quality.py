@@ -15,7 +15,7 @@ from seedbed.methods.label.suggest import Suggester
 
 _STRENGTH = 10.0  # of the head: it must not believe every label
 _FEWEST = 2  # labels of a class: below that nothing is known of it when one of them is held out
-LIKELY = 1 / 4  # chance from which a label is worth a second look: one of four such looks is not in vain
+LIKELY = 1 / 6  # chance from which a label is worth a second look: of those named, some three in ten were wrong
 _ASSUMED_WRONG, _ASSUMED_RIGHT = 1, 20  # labels, before anything is known: people slip, and seldom
 _TEMPERATURES = np.geomspace(0.25, 4.0, 17)  # how much surer, or less sure, than it says a head may be to be believed
 _ROUNDS = 50  # in which the share of slips settles
