@@ -37,10 +37,10 @@ def project(leaves: tuple[Served, str]) -> str:
     return make_project(served, data, ["healthy", "rust", "mildew"])
 
 
-def make_project(served: Served, data: str, classes: list[str], goal: int = 25) -> str:
+def make_project(served: Served, data: str, classes: list[str], goal: int = 25, *, looked_at: bool = False) -> str:
     projects = served.platform.projects
     made = projects.create(f"Leaves {new_id()}", classes=classes, by=SOLO)
-    projects.set_settings(made.id, {"grouping": False, "proposals": False, "goal": goal}, by=SOLO)
+    projects.set_settings(made.id, {"grouping": looked_at, "proposals": looked_at, "goal": goal}, by=SOLO)
     projects.set_data(made.id, data, by=SOLO)
     return made.id
 

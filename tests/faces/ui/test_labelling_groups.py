@@ -45,7 +45,8 @@ def grouped(serve: Callable[[str], Served], tmp_path_factory: pytest.TempPathFac
     records = served.platform.data.records(job.outputs["data"], limit=1000, by=SOLO)
     truth = [shows[record["file"]] for record in records]
     publish_alike(served, job, [record["id"] for record in records], truth, place)
-    return Grouped(served, make_project(served, job.outputs["data"], list(CLASSES)), truth, place)
+    project = make_project(served, job.outputs["data"], list(CLASSES), looked_at=True)
+    return Grouped(served, project, truth, place)
 
 
 def brought(served: Served, images: Path, to: str = "") -> Job:
