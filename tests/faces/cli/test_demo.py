@@ -19,7 +19,7 @@ def test_the_demo_ends_with_a_model_that_labels_a_picture(tmp_path: Path) -> Non
     assert all(job["state"] == "done" for job in jobs.values())
     (download,) = [uuid for job in jobs.values() for name, uuid in job["outputs"].items() if name == "download"][:1]
     leaf = _a_picture(home, tmp_path)
-    guesses = json.loads(run(home, "predict", download, str(leaf), "--json").stdout)
+    guesses = json.loads(run(home, "predict", download, str(leaf), "--json").stdout)["guesses"]
     assert abs(sum(guess["probability"] for guess in guesses) - 1) < 1e-3
     said = run(home, "predict", download, "leaves", "--out", str(tmp_path / "said.csv"))
     assert said.returncode == 0, said.stderr
