@@ -17,6 +17,8 @@ def test_the_demo_ends_with_a_model_that_labels_a_picture(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     jobs = {job["name"]: job for job in json.loads(done.stdout)}
     assert all(job["state"] == "done" for job in jobs.values())
+    again = " ".join(run(home, "demo", "--no-serve", *SMALL).stdout.split())  # from the store, in words
+    assert "leaves.train" in again and "given 24 labels and" in again and "of the test images are right" in again
     (download,) = [uuid for job in jobs.values() for name, uuid in job["outputs"].items() if name == "download"][:1]
     leaf = _a_picture(home, tmp_path)
     guesses = json.loads(run(home, "predict", download, str(leaf), "--json").stdout)["guesses"]

@@ -231,7 +231,7 @@ def _say_starts(jobs: "Sequence[Job]", starts: "Mapping[str, Start]", begins: st
 
 
 def _measured(here: Session, job: "Job") -> list[str]:
-    """What a training learnt from and what a test found, for people who wait for just that.
+    """What a training was given and what a test found, for people who wait for just that.
 
     Both stand in what was made: a job that is answered from the store has measured nothing itself.
     """
@@ -242,7 +242,7 @@ def _measured(here: Session, job: "Job") -> list[str]:
     found = {name: array["items"][0] for name, array in arrays.items() if len(array["items"] or ()) == 1}
     if output == "report":
         return [f"{found['accuracy']:.1%} of the test images are right"] if "accuracy" in found else []
-    return [f"learnt from {found['labels']:,} labels and {found['images']:,} images"] if "labels" in found else []
+    return [f"given {found['labels']:,} labels and {found['images']:,} images"] if "labels" in found else []
 
 
 def _refuse_beside_a_file(context: typer.Context) -> None:
