@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 from jsonschema_rs import Draft202012Validator
 from pydantic import BaseModel
@@ -155,6 +157,9 @@ def still(tmp_path: Path) -> Iterator[tuple[Server, Path]]:
         assert scheduler
         with database.write():  # so that it is not stopped while it writes
             scheduler.suspend()
+            while scheduler.status() != psutil.STATUS_STOPPED:  # a signal takes its time, and the lock must wait for it
+                time.sleep(0.01)
+            time.sleep(0.2)  # for its other threads
         database.dispose()
         yield server, config
         scheduler.kill()

@@ -28,6 +28,7 @@ from seedbed.runtime.jobs.states import State
 
 _log = logging.getLogger(__name__)
 _AT_ONCE = 100  # ids that one question to the database names
+_TRIES = 20  # while others run the same jobs again, or cancel them
 
 Check = Callable[[JobSpec], JobSpec]
 """Completes a specification that is to be queued, or refuses it with an error of the family."""
@@ -61,16 +62,23 @@ class Reruns:
         answer. One that is being run again already is answered with that run. `check` says what may be queued: the
         job itself must pass; a follower that does not stays as it is, and so do those that need it.
         """
-        while True:
-            old = self.newest(self._queue.get(job.id))
-            if old.id != job.id and not old.state.ended and not again:
-                return [old]
-            plan = self._plan(old, check, again=again)
+        for _ in range(_TRIES - 1):
             try:
-                return self._submit(plan, checkpoint="" if again else self._hand_on(plan[0]))
+                return self._try(job, check, again=again)
             except Overtaken as overtaken:
-                self._folders.forget_checkpoints(plan[0].id)
                 _log.info("%s", overtaken)
+        return self._try(job, check, again=again)
+
+    def _try(self, job: Job, check: Check, *, again: bool) -> list[Job]:
+        old = self.newest(self._queue.get(job.id))
+        if old.id != job.id and not old.state.ended and not again:
+            return [old]
+        plan = self._plan(old, check, again=again)
+        try:
+            return self._submit(plan, checkpoint="" if again else self._hand_on(plan[0]))
+        except Overtaken:
+            self._folders.forget_checkpoints(plan[0].id)
+            raise
 
     def newest(self, job: Job) -> Job:
         """The last of the jobs that repeat this one, or itself."""
