@@ -52,7 +52,7 @@ def by_itself_in_words(way: Way) -> str:
         wanted = plural(missing, "more label is", "more labels are")
         said = f"It begins by itself once every class has its {way.project.settings.goal}: {wanted} wanted."
         few = " There are too few images for that; ask for fewer in the settings, or begin it yourself."
-        return said + (few if too_few_images(way) else "")
+        return said + (few if way.too_few_images else "")
     return f"It begins again by itself at {next_at(way.training.labels):,} labels." if way.training.labels else ""
 
 
@@ -67,15 +67,10 @@ def labels_in_words(way: Way) -> str:
     names = list(missing)
     few = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
     could = "" if way.gaps else " You can train already; it gets better with more."
-    if too_few_images(way):
+    if way.too_few_images:
         goal = f"{way.project.settings.goal} of each class are more than there are images"
         return f"{said}. {goal}: name all you can.{could}"
     return f"{said}. {plural(sum(missing.values()), 'more is wanted', 'more are wanted')}: {few}.{could}"
-
-
-def too_few_images(way: Way) -> bool:
-    """Whether classes lack more labels than there are images without one."""
-    return sum(way.missing.values()) > way.images - way.labels
 
 
 def images_in_words(way: Way) -> str:

@@ -54,6 +54,11 @@ class Way:
         return {name: count for name, count in short.items() if count > 0}
 
     @property
+    def too_few_images(self) -> bool:
+        """Whether classes lack more labels than there are images without one."""
+        return sum(self.missing.values()) > self.images - self.labels
+
+    @property
     def gaps(self) -> list[str]:
         """Classes that have too few labels to train with at all."""
         return [one.name for one in self.classes if not one.other and self.counts.get(one.name, 0) < _LEAST]
