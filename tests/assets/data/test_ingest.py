@@ -222,6 +222,30 @@ def test_the_users_files_are_neither_moved_nor_linked(save: Save, tmp_path: Path
     assert path.exists() and data.path(data.records[0]).stat().st_ino != path.stat().st_ino
 
 
+def test_what_is_swapped_for_a_link_after_it_was_listed_is_not_read(save: Save, tmp_path: Path) -> None:
+    file, folder = save("b.jpg", 1), save("deep/c.jpg", 2).parent
+    save("a.jpg", 0)
+    secret = tmp_path / "secret"
+    secret.mkdir()
+
+    def swap(done: int, total: int) -> None:
+        if done == 0:  # everything is listed, and nothing read yet
+            for path in (file, folder):
+                path.symlink_to(path.rename(secret / path.name))
+
+    result, data = take(tmp_path / "source", tmp_path / "out", on_progress=swap)
+    assert [record.file for record in data.records] == ["a.jpg"]
+    assert codes(result)["unreadable"] == ("b.jpg", "deep/c.jpg")
+
+
+def test_a_link_within_the_folder_and_a_folder_by_its_link_are_read(save: Save, tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "again.jpg").symlink_to(save("deep/c.jpg", 2))
+    (tmp_path / "by-link").symlink_to(tmp_path / "source")
+    result, data = take(tmp_path / "by-link", tmp_path / "out")
+    assert result.copies == 1 and [sorted(record.files) for record in data.records] == [["again.jpg", "deep/c.jpg"]]
+
+
 @pytest.mark.parametrize("kind", ["zip", "gztar", "tar", "bztar", "xztar"])
 def test_an_archive_gives_what_its_folder_gives(save: Save, tmp_path: Path, kind: str) -> None:
     for number, name in enumerate(["rust/a.jpg", "rust/b.jpg", "mildew/c.jpg"]):

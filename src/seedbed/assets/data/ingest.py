@@ -180,7 +180,9 @@ class _Ingest:
 
     def _take_one(self, index: int, item: Item, pixels: NDArray[np.uint8], rows: dict[str, int]) -> Outcome:
         try:
-            with item.path.open("rb", buffering=0) as opened:
+            if item.path.resolve() != item.path:
+                return Outcome(index, reason="was swapped for a link while it was read in")
+            with open(item.path, "rb", buffering=0, opener=_follow_no_link) as opened:
                 if os.fstat(opened.fileno()).st_size > self.limits.file_bytes:
                     return Outcome(index, reason=f"larger than {show_size(self.limits.file_bytes)}", bomb=True)
                 data = opened.readall()
@@ -269,6 +271,10 @@ class _Ingest:
         write_atomically(self.folder / RECORDS, write_records(merged.records))
         shutil.rmtree(self.folder / _OLD_CACHE, ignore_errors=True)
         (self.folder / JOURNAL).unlink()
+
+
+def _follow_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW)
 
 
 def _with_hash(outcome: Outcome, hashes: NDArray[np.uint64], rows: dict[str, int]) -> Outcome:

@@ -39,7 +39,7 @@ class Item:
     """One file that should be an image."""
 
     name: str
-    path: Path
+    path: Path  # as it really is, without links: one that is a link when it is read was swapped meanwhile
     klass: str = ""
     split: str = ""
     extra: Mapping[str, str] = field(default_factory=dict)
@@ -95,7 +95,7 @@ def _look(path: Path, scratch: Path, limits: Limits) -> Source:
     if is_archive(path):
         return _read_archive(path, scratch / "0", limits)
     if path.suffix.lower() in IMAGE_SUFFIXES:
-        return Source((Item(path.name, path),))
+        return Source((Item(path.name, path.resolve()),))
     raise InvalidInput(
         f"'{path.name}' is no folder, archive, CSV or image.", hint="Give a folder, .zip, .tar(.gz), .csv or an image."
     )
@@ -147,12 +147,14 @@ def _read_archive(archive: Path, folder: Path, limits: Limits) -> Source:
 
 def _read_folder(root: Path) -> Source:
     items, not_images, outside = [], [], []
-    for path in _walk(root):
-        name = readable(path.relative_to(root).as_posix())
-        if path.is_symlink() and (path.is_dir() or not path.resolve().is_relative_to(root.resolve())):
+    top = root.resolve()
+    for path in _walk(top):
+        name = readable(path.relative_to(top).as_posix())
+        real = path.resolve() if path.is_symlink() else path
+        if path.is_symlink() and (path.is_dir() or not real.is_relative_to(top)):
             outside.append(name)
-        elif path.is_file() and (path.suffix.lower() in IMAGE_SUFFIXES or not path.suffix):
-            items.append(_placed(name, path))
+        elif real.is_file() and (path.suffix.lower() in IMAGE_SUFFIXES or not path.suffix):
+            items.append(_placed(name, real))
         else:
             not_images.append(name)
     return Source(tuple(items), not_images=tuple(not_images), outside=tuple(outside))

@@ -160,6 +160,7 @@ _TITLES = {
     404: "No such thing",
     409: "It clashes with what is there",
     413: "Too large",
+    416: "No such part of the file",
     422: "The input cannot be used",
     503: "Something that is needed cannot be reached",
     507: "The disk is full",

@@ -3,11 +3,12 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import Body, Path, Query
-from starlette.responses import FileResponse
 
 from seedbed.base.errors import InvalidInput
 from seedbed.faces.api.access import Here, Labeller, Operator, Rules, Trainer, Viewer
+from seedbed.faces.api.files import RangedFile
 from seedbed.faces.api.paths import drop_upload, existing_path, files_of_upload
+from seedbed.faces.api.problems import responses
 from seedbed.faces.api.requests import BundleAsked, GcAsked, RemoveAsked
 from seedbed.faces.api.routing import Limit, Offset, router
 from seedbed.faces.api.views import BundleDetail, BundleView, DeletionView, GraphView, plain
@@ -93,7 +94,7 @@ def remove(asked: RemoveAsked, here: Here, by: Trainer) -> DeletionView:
     return DeletionView.of(here.bundles.remove(asked.refs, by=by))
 
 
-@bundles.get("/{ref}/files/{array}/{index}", response_class=FileResponse)
+@bundles.get("/{ref}/files/{array}/{index}", response_class=RangedFile, responses=responses(416))
 def file(
     ref: BundleRef,
     array: Annotated[str, Path(max_length=200)],
@@ -103,11 +104,11 @@ def file(
     called: Annotated[
         str, Query(alias="as", max_length=200, description="What it is saved as; left out: its own name.")
     ] = "",
-) -> FileResponse:
+) -> RangedFile:
     """One file of a bundle. Never shown in place: a page inside a file must not run as ours."""
     path, name = here.bundles.file(ref, array, index, by=by)
     headers = {"Content-Security-Policy": "sandbox; default-src 'none'", "Cache-Control": "private, immutable"}
-    return FileResponse(path, filename=called or name, media_type="application/octet-stream", headers=headers)
+    return RangedFile(path, filename=called or name, media_type="application/octet-stream", headers=headers)
 
 
 @store.post("/gc")
