@@ -1,21 +1,23 @@
 """The folder that runs a model with one command on another machine: packed into one file, the same bytes every time.
 
-`predict.py` of this package and `decode.py` of `assets.data` go into it as they are, so that a device sees the very
-pixels that the training saw; only the line that imports one from the other is changed.
+`predict.py` of this package goes into it with the modules that it imports, as they are, so that a device sees the very
+pixels that the training saw and counts as the service does; only the lines that import them are changed.
 """
 
 import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 
 from seedbed.assets.data import decode
 from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE
+from seedbed.methods.learn import ordered
 
 EDGE_FILE = "edge.zip"
 _TOP = "model-on-a-device"
 _NEEDS = "onnxruntime>=1.17\nnumpy>=1.24\npillow>=11.3\n"
-_IMPORT = "from seedbed.assets.data.decode import"
+_TAKEN_ALONG = (decode, ordered)  # what predict.py imports: each needs no more than the folder's list names
 _GUIDE = """\
 A model that names photographs
 ==============================
@@ -34,7 +36,8 @@ It prints a line per photograph: the file, its name, and how sure the model is. 
     python3 predict.py PHOTOS --csv results.csv
 
 No network and no graphics card are needed. The files: model.onnx is what was learnt, model.json what it tells apart,
-labels.txt the names alone, one a line; decode.py reads the photographs as they were read when it was learnt.
+labels.txt the names alone, one a line; decode.py reads the photographs as they were read when it was learnt, and
+ordered.py tells the value to be expected where the names stand for numbers.
 """
 
 
@@ -44,7 +47,7 @@ def edge_files(model: Path) -> Mapping[str, bytes]:
     classes = [str(name) for name in facts["classes"]]
     return {
         "README.txt": _GUIDE.format(classes=", ".join(classes)).encode(),
-        "decode.py": Path(decode.__file__).read_bytes(),
+        **{f"{_plain(module)}.py": Path(str(module.__file__)).read_bytes() for module in _TAKEN_ALONG},
         "labels.txt": "".join(f"{name}\n" for name in classes).encode(),
         "model.json": (model / FACTS_FILE).read_bytes(),
         "model.onnx": (model / ONNX_FILE).read_bytes(),
@@ -70,4 +73,10 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 def _script() -> str:
     text = (Path(__file__).parent / "predict.py").read_text(encoding="utf-8")
-    return text.replace(_IMPORT, "from decode import")
+    for module in _TAKEN_ALONG:
+        text = text.replace(f"from {module.__name__} import", f"from {_plain(module)} import")
+    return text
+
+
+def _plain(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]

@@ -20,6 +20,7 @@ try:
     from numpy.typing import NDArray
 
     from seedbed.assets.data.decode import SUFFIXES, Undecodable, decode
+    from seedbed.methods.learn.ordered import expected_values
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing.name} is not installed here. Once: python3 -m pip install -r requirements.txt")
 
@@ -79,12 +80,12 @@ def _answer(
 
 
 def _write(path: Path, answers: Sequence[tuple[Path, NDArray[np.float32]]], facts: dict[str, Any]) -> None:
-    classes, values = facts["classes"], np.asarray(facts.get("values") or [])
+    classes, values = facts["classes"], facts.get("values") or []
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow(["file", "class", "confidence", *(["value"] if len(values) else []), *classes])
+        table.writerow(["file", "class", "confidence", *(["value"] if values else []), *classes])
         for photo, row in answers:
-            expected = [f"{float(row @ values):.6g}"] if len(values) else []
+            expected = [f"{expected_values(row[None], values)[0]:.6g}"] if values else []
             shares = [f"{share:.6f}" for share in row]
             table.writerow([photo, classes[row.argmax()], f"{row.max():.6f}", *expected, *shares])
 
