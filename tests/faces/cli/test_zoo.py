@@ -62,7 +62,9 @@ def test_mistakes_are_sentences(seedbed: Seedbed, tmp_path: Path) -> None:
 def test_with_nothing_to_choose_from_it_says_so(seedbed: Seedbed, asked: Asked, tmp_path: Path) -> None:
     write_leaves(tmp_path / "leaves", 2, seed=1)
     asked("data", "add", str(tmp_path / "leaves"), "--name", "leaves")
-    assert "no other weights for this network" in seedbed("zoo", "rank", "leaves").stdout
+    for network in (LITE0, "nosuch"):
+        told = " ".join(seedbed("zoo", "rank", "leaves", "--backbone", network).stdout.split())
+        assert f"no weights for '{network}' were made or brought here" in told and "seedbed list backbones" in told
     assert asked("zoo", "rank", "leaves") == []
 
 

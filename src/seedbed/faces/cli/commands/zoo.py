@@ -22,7 +22,10 @@ app = typer.Typer(help="The zoo: pretrained weights, and which of them to start 
 Name = Annotated[str, typer.Argument(help="A card (seedbed zoo list).", autocompletion=CARDS)]
 _ENDINGS = (".safetensors", ".pt", ".pth", ".bin")
 _NAMED = 5  # cards that were left out
-_NOTHING = "There are no other weights for this network: a training starts from {}. Bring some in: seedbed zoo import"
+_NOTHING = (
+    "There is nothing to choose from: no weights for '{}' were made or brought here. Bring some in: seedbed zoo "
+    "import. What networks are called: seedbed list backbones"
+)
 
 
 @app.command("list")
