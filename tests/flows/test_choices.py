@@ -45,6 +45,25 @@ def test_an_algorithm_that_does_not_exist_is_refused_before_anything_runs() -> N
     assert "Did you mean 'threshold'" in problem
 
 
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("vit_smal", "vit_small"),
+        ("resnet_18", "resnet18"),
+        ("efficientnet_lit0.imagenet", "efficientnet_lite0.imagenet"),
+    ],
+)
+def test_a_backbone_that_does_not_exist_is_refused_before_anything_runs(name: str, near: str) -> None:
+    (problem,) = STEPS.get("train").params_problems({"start": name})
+    assert f"named '{name}'. Did you mean" in problem and f"'{near}'" in problem
+
+
+def test_a_backbone_is_a_card_a_short_name_or_one_that_timm_knows() -> None:
+    known = ["efficientnet_lite0.imagenet", "vit_small", "resnet18.small", "tf_efficientnetv2_s", "resnet18.a1_in1k"]
+    assert not [problem for name in known for problem in STEPS.get("train").params_problems({"start": name})]
+    assert "Nothing has a name like it." in STEPS.get("train").params_problems({"start": "??"})[0]
+
+
 def test_classes_go_by_name_and_ordered_ones_by_value() -> None:
     assert in_order(["b", "a", "b"], ()) == (("a", "b"), ())
     named = {"none": 0.0, "half": 50.0, "all": 100.0}

@@ -58,8 +58,8 @@ def test_a_network_of_many_weights_gets_the_memory_that_they_take_unless_somebod
 
 
 def test_every_mistake_is_told_by_the_field_that_it_is_in() -> None:
-    wrong = problems_by_field({"steps": 0, "learning_rate": -1, "algorithm": "fixmach", "warmup": 2})
-    assert set(wrong) == {"steps", "learning_rate", "algorithm", "warmup"}
+    wrong = problems_by_field({"steps": 0, "learning_rate": -1, "algorithm": "fixmach", "warmup": 2, "start": "vit"})
+    assert set(wrong) == {"steps", "learning_rate", "algorithm", "warmup", "start"}
     assert wrong["steps"] == "steps is 0; it must be at least 1."
     assert "Did you mean 'fixmatch'" in wrong["algorithm"]
     assert set(problems_by_field({"size": "large", "scaling": "big"})) == {"size", "scaling"}

@@ -1,12 +1,29 @@
-"""The networks that a training can start from by a short name, in a line each; nothing is loaded for it."""
+"""The networks that a training can start from: those with a short name in a line each, all by their names.
 
-from seedbed.assets.zoo.backbones import BACKBONES, Record
+Nothing is loaded for it.
+"""
+
+from collections.abc import Iterator
+
+from seedbed.assets.zoo.backbones import BACKBONES, Record, is_backbone
 from seedbed.assets.zoo.catalogue import CARDS
+from seedbed.base.registry import near_matches
+from seedbed.flows.timm_names import timm_names
 
 
 def backbones() -> dict[str, str]:
     """Name of each: the network, the images that it is meant for, and where its weights come from."""
     return {name: _line(name, record) for name, record in BACKBONES.items()}
+
+
+def backbone_problems(name: str) -> Iterator[str]:
+    """What is wrong with the name of a network or card, in a sentence.
+
+    Which weights a tag behind it names (`resnet18.a1_in1k`) is for timm alone to say, when it is built.
+    """
+    if name not in CARDS and not is_backbone(name) and name.partition(".")[0] not in timm_names():
+        known = sorted({*CARDS, *BACKBONES, *timm_names()})
+        yield f"start: there is no backbone and no card named '{name}'. {near_matches(name, known, others=True)}"
 
 
 def _line(name: str, record: Record) -> str:

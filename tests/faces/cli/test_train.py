@@ -84,8 +84,9 @@ def test_mistakes_are_sentences(seedbed: Seedbed, given: list[str], said: str) -
 def test_several_machines_are_refused_in_a_sentence(seedbed: Seedbed, leaves: Path) -> None:
     done = seedbed("train", "--data", "leaves", "--labels", str(leaves), "--nodes", "2")
     assert done.returncode == 2 and "no executor here has several machines" in done.stderr
-    wrong = seedbed("train", "leaves", "--algorithm", "fixmach", "--lr", "-1", "--set", "stepz=3")
-    assert all(said in wrong.stderr for said in ("'fixmatch'", "learning_rate"))
+    given = ["--algorithm", "fixmach", "--backbone", "vit_tinny", "--lr", "-1", "--set", "stepz=3"]
+    wrong = seedbed("train", "leaves", *given)
+    assert all(said in wrong.stderr for said in ("'fixmatch'", "'vit_tiny'", "learning_rate"))
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from seedbed.base.registry import near_matches
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
 from seedbed.flows.algorithms import algorithm_problems
+from seedbed.flows.backbones import backbone_problems
 from seedbed.flows.kinds.data import Decoded
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.kinds.models import Model, Weights
@@ -43,6 +44,7 @@ class _Checked(Params):
     @model_validator(mode="after")
     def _can_work(self) -> Self:
         problems = list(algorithm_problems(self.algorithm, self.options))  # type: ignore[attr-defined]
+        problems += backbone_problems(self.start)  # type: ignore[attr-defined]
         try:
             settings_of(self, _made_up(self)).check()
         except InvalidInput as error:
