@@ -120,7 +120,7 @@ def test_a_labels_file_with_mistakes_is_refused_with_all_of_them(tmp_path: Path)
 def test_images_are_found_by_id_and_by_every_name_that_they_came_under() -> None:
     records = [ImageRecord("1", "a.jpg", "1.jpg", also=("copy.jpg",)), ImageRecord("2", "b.jpg", "2.jpg")]
     assert by_id(records, {"copy.jpg": "x", "2": "y"}) == {"1": "x", "2": "y"}
-    with pytest.raises(InvalidInput, match=r"1 of the labelled images are not in the data set: c.jpg"):
+    with pytest.raises(InvalidInput, match=r"1 of the labelled images is not in the data set: c.jpg"):
         by_id(records, {"a.jpg": "x", "c.jpg": "x"})
     with pytest.raises(InvalidInput, match="two classes"):
         by_id(records, {"a.jpg": "x", "copy.jpg": "y"})
@@ -128,7 +128,7 @@ def test_images_are_found_by_id_and_by_every_name_that_they_came_under() -> None
 
 def test_a_name_that_stands_for_two_images_is_refused() -> None:
     records = [ImageRecord("1", "a.jpg", "1.jpg"), ImageRecord("2", "a.jpg", "2.jpg")]
-    with pytest.raises(InvalidInput, match="stand for several images"):
+    with pytest.raises(InvalidInput, match="stands for several images"):
         by_id(records, {"a.jpg": "x"})
 
 

@@ -36,4 +36,6 @@ def algorithm_problems(name: str, options: Iterable[str]) -> Iterator[str]:
     settings = [field.name for field in fields(TrainSettings)]
     for option in options:
         if option not in has:
-            yield f"options: '{option}' is not an option of {name}. {near_matches(option, [*has, *settings])}"
+            own = f"which has {', '.join(has)}" if has else "which has none"
+            near = near_matches(option, [*has, *settings], others=True)
+            yield f"options: '{option}' is no setting, and no option of {name}, {own}. {near}"

@@ -121,12 +121,21 @@ def by_id(records: Sequence[ImageRecord], labels: Mapping[str, str]) -> dict[str
             unknown.append(name)
         elif len(own) > 1 or found.setdefault(next(iter(own)), klass) != klass:
             doubtful.append(name)
-    _refuse(unknown, "are not in the data set", "Check the file column, or ingest the missing images first.")
-    _refuse(doubtful, "stand for several images, or have two classes", "Name images by their id, once each.")
+    _refuse(
+        unknown,
+        ("is not in the data set", "are not in the data set"),
+        "Check the file column, or bring the missing images in first.",
+    )
+    _refuse(
+        doubtful,
+        ("stands for several images, or has two classes", "stand for several images, or have two classes"),
+        "Name images by their id, once each.",
+    )
     return found
 
 
-def _refuse(names: Sequence[str], why: str, hint: str) -> None:
+def _refuse(names: Sequence[str], why: tuple[str, str], hint: str) -> None:
+    """`why` of one image, and of several."""
     if names:
         shown = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
-        raise InvalidInput(f"{len(names)} of the labelled images {why}: {shown}.", hint=hint)
+        raise InvalidInput(f"{len(names)} of the labelled images {why[len(names) > 1]}: {shown}.", hint=hint)
