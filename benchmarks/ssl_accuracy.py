@@ -69,9 +69,9 @@ QUICK = Scale(
 
 
 def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
-    """The runs of a table, what matters most first."""
-    for method in scale.methods:
-        for seed in scale.seeds:
+    """The runs of a table, what matters most first: every method with one seed before any has two."""
+    for seed in scale.seeds:
+        for method in scale.methods:
             for budget in (0,) if method == ALL else scale.budgets:
                 for name in scale.sets:
                     yield {"method": method, "set": name, "labels": budget, "seed": seed, "size": scale.size}
