@@ -15,6 +15,7 @@ from seedbed.faces.ui.way import (
     by_itself_in_words,
     grouping_in_words,
     images_in_words,
+    label_step_in_words,
     labels_in_words,
     stands_in_words,
 )
@@ -95,6 +96,15 @@ def test_more_labels_than_there_are_images_are_not_asked_for() -> None:
     assert by_itself_in_words(here).endswith(
         "There are too few images for that; ask for fewer in the settings, or begin it yourself."
     )
+
+
+def test_the_step_with_the_labels_does_not_repeat_the_first_sentence() -> None:
+    assert label_step_in_words(way({"a": 0, "b": 0})).startswith("None yet.")
+    first = way({"a": 5, "b": 4})
+    assert answer(first) == labels_in_words(first)
+    assert label_step_in_words(first) == "9 of 40 images have labels."
+    learning = way({"a": 5, "b": 4}, training=Training("running", "It is learning."))
+    assert label_step_in_words(learning) == labels_in_words(learning)
 
 
 def _share(value: float) -> Array:

@@ -9,6 +9,7 @@ from nicegui import ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
+from seedbed.base.errors import SeedbedError
 from seedbed.faces.ui import theme
 
 E = TypeVar("E", bound=Element)
@@ -69,6 +70,20 @@ def empty(name: str, title: str, text: str, command: str = "") -> Element:
         words(text, "p")
         if command:
             words(command, "code")
+    return made
+
+
+def refused(error: SeedbedError) -> Element:
+    """What was refused and why, where it stays in sight: every mistake on a line of its own."""
+    made = box(classes="note bad stack tight")
+    with made:
+        words(error.message, "p")
+        if error.problems:
+            with box("ul", "points"):
+                for problem in error.problems:
+                    words(problem, "li")
+        if error.hint:
+            words(error.hint, "p", "hint")
     return made
 
 

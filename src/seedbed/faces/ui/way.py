@@ -56,10 +56,22 @@ def by_itself_in_words(way: Way) -> str:
     return f"It begins again by itself at {next_at(way.training.labels):,} labels." if way.training.labels else ""
 
 
+def label_step_in_words(way: Way) -> str:
+    """The sentence of the step with the labels; the page's first sentence is not said twice."""
+    if not way.labels:
+        return "None yet. A few of each class are enough to begin with."
+    whole = labels_in_words(way)
+    return f"{_labelled(way)}." if whole == answer(way) else whole
+
+
+def _labelled(way: Way) -> str:
+    have = "has a label" if way.labels == 1 else "have labels"
+    return f"{way.labels:,} of {plural(way.images, 'image')} {have}"
+
+
 def labels_in_words(way: Way) -> str:
     """How many labels there are, and what is missing."""
-    have = "has a label" if way.labels == 1 else "have labels"
-    said = f"{way.labels:,} of {plural(way.images, 'image')} {have}"
+    said = _labelled(way)
     if len([one for one in way.classes if not one.other]) < 2:
         return f"{said}. Name at least two classes, so that there is something to tell apart."
     if not (missing := way.missing):

@@ -14,7 +14,7 @@ from seedbed.base.files import expanded
 from seedbed.faces.api.paths import upload_path
 from seedbed.faces.ui import theme
 from seedbed.faces.ui import words as say
-from seedbed.faces.ui.elements import box, button, card, path, words
+from seedbed.faces.ui.elements import box, button, card, path, refused, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts.classform import ClassForm
 from seedbed.faces.ui.parts.dropzone import IMAGES, LABELS, Uploaded, dropzone
@@ -53,6 +53,7 @@ class NewProject:
                 words("What is it called?", "h2")
                 self._name: Any = ui.input(placeholder="Bean leaves 2026").props("outlined dense maxlength=100")
                 self._name.props("aria-label='Name of the project' autofocus")
+                self._name.on_value_change(self._wrong_no_more)
             with box("li", "card step"):
                 words("Where are the images?", "h2")
                 self._images()
@@ -65,9 +66,8 @@ class NewProject:
         with card():
             with box("details", "fold"):
                 words("Advanced settings", "summary")
-                self._wishes = Wishes(ProjectSettings(), "goal", "grouping", "train_by_itself")
-            self._wrong = words("", "p", "note bad", role="alert")
-            self._wrong.set_visibility(False)
+                self._wishes = Wishes(ProjectSettings(), "goal", "grouping", "proposals", "train_by_itself")
+            self._wrong = box(role="alert")
             with box(classes="row"):
                 self._button = button("Make the project and check the images", self._make, "main big")
 
@@ -84,11 +84,12 @@ class NewProject:
         if by_path:
             words("or", classes="or")
             self._path = ui.input("A folder on the computer that runs Seedbed", placeholder="/data/photos")
-            self._path.props("outlined dense")
+            self._path.props("outlined dense").on_value_change(self._wrong_no_more)
         if self._have:
             words("or", classes="or")
             named = {one.uuid: f"{one.name} ({say.plural(images_of(one), 'image')})" for one in self._have}
             self._known = ui.select(named, label="Images that are here already", clearable=True).props("outlined dense")
+            self._known.on_value_change(self._wrong_no_more)
 
     def _labelled(self) -> None:
         words(
@@ -103,6 +104,7 @@ class NewProject:
 
     async def _heard(self, arrived: Uploaded) -> None:
         self._upload = arrived
+        self._wrong_no_more()
         if not self._name.value and arrived.name:
             self._name.set_value(arrived.name.replace("_", " "))
 
@@ -114,13 +116,14 @@ class NewProject:
         if self._making:
             return  # a second click while the first is being answered
         self._making = True
-        self._tell("")
+        self._wrong_no_more()
         try:
             self._require()
             project = await self._visit.ask(self._create)
             await self._bring_or_undo(project)
         except SeedbedError as error:
-            self._tell(" ".join([str(error.message), *error.problems, error.hint]).strip())
+            with self._wrong:
+                refused(error)
             return
         finally:
             self._making = False
@@ -169,6 +172,6 @@ class NewProject:
             return
         platform.data.add(source, name=project.name, project=project.id, by=by)
 
-    def _tell(self, sentence: str) -> None:
-        self._wrong.set_text(sentence)
-        self._wrong.set_visibility(bool(sentence))
+    def _wrong_no_more(self) -> None:
+        """What was wrong may be mended by now: nobody is told of a mistake that they have corrected."""
+        self._wrong.clear()

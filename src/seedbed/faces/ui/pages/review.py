@@ -50,7 +50,10 @@ class Review:
 
     async def fill(self) -> None:
         """Find them."""
-        labelling = self._visit.platform.labelling
+        projects, labelling = self._visit.platform.projects, self._visit.platform.labelling
+        if not any((await self._visit.ask(projects.counts, self._project.id)).values()):
+            self._unlabelled()
+            return
         try:
             found = await self._visit.ask(labelling.slips, self._project.id)
             hard = 0 if found else await self._visit.ask(labelling.hard_to_tell, self._project.id)
@@ -61,7 +64,6 @@ class Review:
         self._count()
         with self._place:
             self._slips(found) if found else self._none(hard)
-        projects = self._visit.platform.projects
         quality = await self._visit.ask(projects.quality, self._project.id)
         apart = await self._visit.ask(projects.disagreements, self._project.id)
         with self._place:
@@ -73,6 +75,11 @@ class Review:
                 self._one(doubt)
         with box(classes="row"):
             link("Review them on the labelling page", self._label("mistakes"), "button")
+
+    def _unlabelled(self) -> None:
+        self._tell("There are no labels to review yet.")
+        with self._place, empty("sprout", "Label a few images first", "Labels that may be slips are named here then."):
+            link("Begin to label", path("projects", self._project.id, "label"), "button main")
 
     def _none(self, hard: int) -> None:
         """Where many labels can be doubted, none is called a slip: the classes are hard to tell apart so far."""

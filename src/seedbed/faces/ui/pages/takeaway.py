@@ -73,7 +73,7 @@ def _labels(platform: Platform, project: str, by: Identity) -> int:
 def _answer(result: Result | None, labels: int) -> str:
     have = f"your {plural(labels, 'label')}"
     if result is None:
-        return f"There is no model yet; {have} can be taken away."
+        return f"There is no model yet; {have} can be taken away." if labels else "There is no model yet, and no label."
     right = scalar(result.report, "accuracy") if result.report else None
     good = f", right on {share_in_words(float(right))} of images that it had not seen" if right is not None else ""
     return f"Here are the model{good}, and {have}."
@@ -98,10 +98,7 @@ def _model(result: Result, project: str, *, going: bool) -> None:
     files = _files(result.download, project)
     with card("The model"):
         if not files:
-            coming = "It is being packed; this page will have it in a moment."
-            words(
-                coming if going else "It was not packed: the training ended before that. Train once more.", "p", "soft"
-            )
+            words(_COMING if going else _NEVER_PACKED, "p", "soft")
             return
         with box(classes="takes"):
             _take(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
+from nicegui.element import Element
 
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.faces.api.paths import upload_path
@@ -50,18 +51,24 @@ class ImageStep:
     async def _draw(self, now: Way, *, coming: bool) -> None:
         self._bar = Progress(None, "Checking the images") if coming else None
         self._groups = None
-        if now.data is not None:
-            _shelf(now.data.uuid, now.images)
-            await self._findings(now.data.uuid)
-            self._said = words("", "p", "soft", id="grouping")
-            self._groups = Progress(None, "Putting alike images together")
-        if self._visit.by.may(Role.TRAINER, self._project) and not coming:
-            self._more(now)
+        may_add = self._visit.by.may(Role.TRAINER, self._project) and not coming
+        if now.data is None:
+            if may_add:
+                self._more("Drag a folder of images here, or an archive.")
+            return
+        _shelf(now.data.uuid, now.images)
+        with box(classes="row"):
+            link("All images", path("data", now.data.uuid))
+        self._said = words("", "p", "soft", id="grouping")
+        self._groups = Progress(None, "Putting alike images together")
+        found = (await self._visit.ask(self._visit.platform.data.show, now.data.uuid))["findings"]
+        with _beside(found, folded=bool(now.labels), may_add=may_add):
+            await self._findings(now.data.uuid, found)
+            if may_add:
+                self._more("Drag more images here to add them.").classes("small")
 
-    async def _findings(self, uuid: str) -> None:
+    async def _findings(self, uuid: str, found: Sequence[Mapping[str, Any]]) -> None:
         """Each finding in words; behind a click the images that it is about."""
-        summary = await self._visit.ask(self._visit.platform.data.show, uuid)
-        found: Sequence[Mapping[str, Any]] = summary["findings"]
         if not found:
             return
         files = {str(file) for one in found for group in one.get("groups", ()) for file in group}
@@ -72,13 +79,8 @@ class ImageStep:
                     words(one["sentence"], "summary")
                     _offenders(uuid, one, rows)
 
-    def _more(self, now: Way) -> None:
-        text = "Drag more images here to add them." if now.data else "Drag a folder of images here, or an archive."
-        place = dropzone(text, self._heard, accept=IMAGES, project=self._project, id="more-images")
-        if now.data:
-            place.classes("small")
-            with box(classes="row"):
-                link("All images", path("data", now.data.uuid))
+    def _more(self, text: str) -> Element:
+        return dropzone(text, self._heard, accept=IMAGES, project=self._project, id="more-images")
 
     async def _heard(self, arrived: Uploaded) -> None:
         with telling():
@@ -89,6 +91,17 @@ class ImageStep:
         project = platform.projects.get(self._project, by=by)
         source = upload_path(platform.settings, arrived.upload)
         platform.data.add(source, name=project.name, project=project.id, to=project.data, by=by)
+
+
+def _beside(found: Sequence[object], *, folded: bool, may_add: bool) -> Element:
+    """The place of what matters while the images are new: once labelling has begun, it is behind a click."""
+    look = f"{say.plural(len(found), 'thing')} to look at" if found else ""
+    said = " and ".join(part for part in (look, "more images" if may_add else "") if part)
+    if not folded or not said:
+        return box(classes="stack")
+    with box("details", "fold"):
+        words(said[0].upper() + said[1:], "summary")
+        return box(classes="stack")
 
 
 def _shelf(uuid: str, images: int) -> None:

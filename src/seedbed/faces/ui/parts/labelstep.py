@@ -9,13 +9,13 @@ from seedbed.assets.projects.classes import Kind
 from seedbed.base.errors import SeedbedError
 from seedbed.faces.api.paths import drop_upload, upload_path
 from seedbed.faces.ui import words as say
-from seedbed.faces.ui.elements import box, button, link, path, words
+from seedbed.faces.ui.elements import box, button, link, path, refused, words
 from seedbed.faces.ui.parts.dropzone import LABELS, Uploaded, dropzone
 from seedbed.faces.ui.parts.step import Step, When
 from seedbed.faces.ui.results import texts
 from seedbed.faces.ui.site import Visit
 from seedbed.faces.ui.telling import say_so, telling
-from seedbed.faces.ui.way import labels_in_words
+from seedbed.faces.ui.way import label_step_in_words
 from seedbed.flows.images import ImagesMissing
 from seedbed.flows.usecases.label_files import Imported
 from seedbed.flows.usecases.ways import Way
@@ -37,9 +37,8 @@ class LabelStep:
             await self._step.show("later", "As soon as the images are in.", None, self._nothing)
             return
         when = _when(now)
-        said = labels_in_words(now) if now.labels else "None yet. A few of each class are enough to begin with."
         known = (bool(now.labels), bool(now.missing), now.project.settings.goal)
-        await self._step.show(when, said, known, lambda: self._draw(now))
+        await self._step.show(when, label_step_in_words(now), known, lambda: self._draw(now))
         counted = (tuple(now.classes), tuple(now.counts.items()), known)
         if counted != self._counted:  # beside the rest: labels come often, and must not close what somebody has open
             self._counted = counted
@@ -117,13 +116,14 @@ class LabelStep:
 
     def _refused(self, error: SeedbedError, others: Callable[[], Awaitable[None]]) -> None:
         """Why a list was not taken stays on the page: it names what has to be corrected."""
-        with box(classes="note bad stack", role="alert"):
-            if isinstance(error, ImagesMissing):
+        with box(role="alert"):
+            if not isinstance(error, ImagesMissing):
+                refused(error)
+                return
+            with box(classes="note bad stack"):
                 words(f"{error.message} Bring those images in first, or take the labels of the others.", "p")
                 with box(classes="row"):
                     button("Take the labels of the others", others)
-            else:
-                words(" ".join([error.message, *error.problems, error.hint]).strip(), "p")
 
 
 def _when(now: Way) -> When:
