@@ -164,6 +164,17 @@ def test_who_is_alone_is_not_asked_about_people(watched: Watched, solo: Served):
     page = watched.go(f"{solo.url}/projects/{solo.content.project}")
     expect(page.locator("#wishes")).to_be_visible()
     expect(page.locator("#people")).to_have_count(0)
+    watched.go(f"{solo.url}/users")
+    expect(page.locator(".empty")).to_contain_text("seedbed up --team")
+    expect(page.get_by_role("button", name="Make the account")).to_have_count(0)
+
+
+def test_the_images_of_a_project_stand_on_the_first_page_once(watched: Watched, solo: Served):
+    assert solo.content
+    page = watched.go(solo.url + "/")
+    expect(page.locator(f"a.tile[href='/projects/{solo.content.project}'] img").first).to_be_visible()
+    expect(page.locator(f"a.tile[href='/data/{solo.content.data}']")).to_have_count(0)
+    expect(page.locator(f"a.tile[href='/data/{solo.content.evil_data}']")).to_have_count(1)
 
 
 def test_cancelling_asks_first_and_running_again_makes_a_new_job(watched: Watched, solo: Served):
@@ -273,3 +284,4 @@ def test_what_is_not_there_is_said_in_a_sentence(watched: Watched, solo: Served,
     assert answer and answer.status == 404
     expect(watched.page.locator("h1")).to_have_text("Not here")
     expect(watched.page.get_by_role("link", name="Go to the first page")).to_be_visible()
+    expect(watched.page.locator("main")).not_to_contain_text("seedbed ")  # a command says nothing to who is here

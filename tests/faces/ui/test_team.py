@@ -57,12 +57,14 @@ def test_an_operator_lets_somebody_in_gives_a_role_and_disables(page: Page, team
     page.get_by_label("Name", exact=True).fill("grace")
     page.get_by_label("First password").fill(PASSWORD)
     page.get_by_role("button", name="Make the account").click()
-    row = page.locator("tr", has_text="grace")
+    row = page.locator("tr", has=page.get_by_label("Role of grace")).first
     expect(row).to_be_visible()
     assert team.platform.users.get("grace", by=SOLO).role == Role.LABELLER
     row.get_by_role("button", name="Disable…").click()
     page.get_by_role("button", name="Disable grace").click()
     expect(row.locator(".state")).to_have_text("disabled")
+    done = page.locator("section.card", has_text="Who did what lately").locator("tr", has_text="user.disable")
+    expect(done.first).to_contain_text("grace")  # by name, and without reloading
     assert team.platform.users.get("grace", by=SOLO).disabled
 
 
@@ -73,6 +75,8 @@ def test_a_password_that_is_refused_is_told_in_a_sentence(page: Page, team: Serv
     page.get_by_label("First password").fill("x")
     page.get_by_role("button", name="Make the account").click()
     expect(page.locator(".toast.failed")).to_be_visible()
+    lines = page.locator(".toast.failed > div").inner_text().split("\n")
+    assert lines[0] == "The user was not made." and len(lines) > 1  # each mistake on a line of its own
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
@@ -84,6 +88,8 @@ def test_a_viewer_sees_no_doors_that_are_closed_to_them(page: Page, team: Served
     alive(page)
     expect(page.get_by_role("link", name="Machine")).to_have_count(0)
     expect(page.get_by_role("link", name="People")).to_have_count(0)
+    expect(page.locator(".empty")).to_contain_text("Ask somebody who runs a project to let you in")
+    expect(page.get_by_role("link", name="Begin a project")).to_have_count(0)
     assert "not for vera" not in page.content()
     for path, status in (("/users", 403), ("/doctor", 403), (f"/projects/{hidden.id}", 404)):
         answer = page.goto(team.url + path)

@@ -6,10 +6,11 @@ from typing import Any
 from seedbed.assets.access.roles import Role
 from seedbed.base.resources import show_size
 from seedbed.faces.ui import words as say
-from seedbed.faces.ui.elements import box, card, empty, facts, link, path, words
+from seedbed.faces.ui.elements import box, card, facts, link, path, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import thumbs
 from seedbed.faces.ui.parts.bars import bars
+from seedbed.faces.ui.parts.bringing import bring_images
 from seedbed.faces.ui.parts.datatile import data_tile
 from seedbed.faces.ui.parts.trainform import Task, TrainForm
 from seedbed.faces.ui.site import Visit, page
@@ -25,12 +26,7 @@ async def data_sets(visit: Visit) -> None:
     with frame(visit, "Data sets") as lead:
         if not found:
             lead.set_text("No images are here yet.")
-            empty(
-                "data",
-                "Bring a folder of images",
-                "A folder, a zip or tar, or a CSV list; class folders are understood. On the command line:",
-                "seedbed data add IMAGES --name my-images",
-            )
+            bring_images(visit, "Bring a folder of images", "A folder, a zip or tar; class folders are understood.")
             return
         lead.set_text(f"{say.plural(len(found), 'data set')}, each in its newest version.")
         with box(classes="tiles"):

@@ -20,6 +20,7 @@ from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 
 _RECENT = 8
+_SETS, _SHOWN_SETS = 50, 6  # those that are looked at, and shown: the images of a project stand in its tile
 _NEWS = ("project.", "bundle.", "label.", "job.")
 
 
@@ -68,13 +69,14 @@ class Home:
         self._jobs = await self._visit.shared(self._visit.platform.jobs.list, limit=_RECENT)
         self._list.show(newest_first(self._jobs))
         self._recent.set_visibility(bool(self._jobs))
-        self._answer(_lead(self._jobs, self._projects, self._data))
+        self._answer(self._lead())
 
     async def _look(self) -> None:
         """Draw projects and data sets anew, where they have changed."""
         platform = self._visit.platform
         projects = await self._visit.shared(platform.projects.list)
-        data = await self._visit.shared(platform.data.list, limit=6)
+        listed = await self._visit.shared(platform.data.list, limit=_SETS)
+        data = [bundle for bundle in listed if bundle.uuid not in {project.data for project in projects}][:_SHOWN_SETS]
         tiles = await self._visit.ask(lambda *, by: [_tile(platform, project, by) for project in projects])
         drawn = (tiles, [bundle.uuid for bundle in data])
         if drawn == self._drawn:
@@ -82,17 +84,23 @@ class Home:
         self._drawn, self._projects, self._data = drawn, projects, data
         self._things.clear()
         with self._things:
-            if not projects and not data:
-                _begin()
+            may_begin = self._visit.by.may(Role.TRAINER)
             if tiles:
-                _shown_projects(tiles)
+                _shown_projects(tiles, may_begin=may_begin)
+            else:
+                _begin() if may_begin else _wait_for_somebody()
             if data:
                 _shown_data(data)
 
+    def _lead(self) -> str:
+        if self._jobs or self._projects or self._data:
+            return _lead(self._jobs, self._projects, self._data)
+        if self._visit.by.may(Role.TRAINER):
+            return "Nothing is here yet. Bring a folder of images, label a few, and let Seedbed train with the rest."
+        return "Nothing is here for you yet."
+
 
 def _lead(jobs: Sequence[Job], projects: Sequence[Project], data: Sequence[Bundle]) -> str:
-    if not jobs and not projects and not data:
-        return "Nothing is here yet. Bring a folder of images, label a few, and let Seedbed train with the rest."
     active = sum(State(job.state).active for job in jobs)
     waiting = sum(job.state == State.WAITING for job in jobs)
     going = [say.plural(active, "job is", "jobs are") + " running"] if active else []
@@ -108,6 +116,11 @@ def _begin() -> None:
         link("Begin a project", "/new", "button main big")
         words("Or look around first with leaves that are drawn, labelled, trained and tested by themselves:", "p")
         words("seedbed demo", "code")
+
+
+def _wait_for_somebody() -> None:
+    text = "Ask somebody who runs a project to let you in. It appears here by itself then, and you are told."
+    empty("people", "You are in no project yet", text)
 
 
 @dataclass(frozen=True)
@@ -129,11 +142,12 @@ def _tile(platform: Platform, project: Project, by: Identity) -> Tile:
     return Tile(project.id, project.name, project.data, f"{under} · {stands}" if stands else under)
 
 
-def _shown_projects(tiles: Sequence[Tile]) -> None:
+def _shown_projects(tiles: Sequence[Tile], *, may_begin: bool) -> None:
     with box("section", "stack"):
         with box(classes="row"):
             words("Projects", "h2")
-            link("New project", "/new", "button")
+            if may_begin:
+                link("New project", "/new", "button")
         with box(classes="tiles"):
             for tile in tiles:
                 with box("a", "card tile", href=path("projects", tile.id)):

@@ -68,9 +68,10 @@ async def queue(visit: Visit) -> None:
                 first.waiting, "Nothing waits: a new job starts at once if it fits.", visit.by, first.running
             )
         with card("Ended lately"):
-            ended = JobList(first.ended, "Nothing has ended yet. Submit a job: seedbed jobs submit STEP.", visit.by)
-            with box(classes="row"):
+            ended = JobList(first.ended, "Nothing has run yet: trainings and other work appear here.", visit.by)
+            with box(classes="row") as compare:
                 link("Compare learning curves", "/compare")
+            compare.set_visibility(bool(first.ended))
         lead.set_text(first.sentence)
 
     async def refresh(_: Sequence[Event]) -> None:
@@ -80,6 +81,7 @@ async def queue(visit: Visit) -> None:
         running.show(found.running)
         waiting.show(found.waiting, found.running)
         ended.show(found.ended)
+        compare.set_visibility(bool(found.ended))
 
     moving = [bool(first.running)]
     visit.site.live.watch(visit.client, visit.by, refresh, lambda: moving[0])

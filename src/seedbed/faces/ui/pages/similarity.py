@@ -12,8 +12,9 @@ from seedbed.base.errors import NotFound
 from seedbed.faces.ui import heat, theme
 from seedbed.faces.ui import starts as tell
 from seedbed.faces.ui import words as say
-from seedbed.faces.ui.elements import box, button, card, empty, link, path, words
+from seedbed.faces.ui.elements import box, button, card, link, path, words
 from seedbed.faces.ui.layout import frame
+from seedbed.faces.ui.parts.bringing import bring_images
 from seedbed.faces.ui.parts.joblist import JobList
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.telling import telling
@@ -22,6 +23,7 @@ from seedbed.runtime.jobs.records import Job
 
 _ROW, _HEAD = 46, 130  # pixels of the map
 _JOBS = 50
+_BRING = "Data sets are compared by their images and classes: bring two with a folder for each class."
 
 
 @page("/zoo/similarity", role=Role.VIEWER)
@@ -57,7 +59,7 @@ class SimilarityPage:
             self._list = JobList([], "", self._visit.by)
         can = [one for one in known if not one.why_not]
         if not can:
-            _nothing()
+            bring_images(self._visit, "There are no data sets to compare", _BRING)
         elif len(can) > 1 and self._visit.by.may(Role.TRAINER):
             self._choose(known)
         await self._show()
@@ -113,15 +115,6 @@ class SimilarityPage:
 
 def _pairs(found: dict[str, Any]) -> list[tuple[int, int]]:
     return list(combinations(range(len(found["names"])), 2))
-
-
-def _nothing() -> None:
-    empty(
-        "data",
-        "There are no data sets to compare",
-        "Data sets are compared by their images and classes: bring two with a folder for each class.",
-        "seedbed data add IMAGES --name my-images",
-    )
 
 
 def _map(found: dict[str, Any]) -> None:

@@ -1,16 +1,17 @@
 """People, for operators: who may do what, and who did what."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from nicegui import ui
 
+from seedbed.assets.access.audit import AuditLine
 from seedbed.assets.access.roles import Role
 from seedbed.assets.access.users import User
 from seedbed.base.errors import SeedbedError
 from seedbed.faces.ui import words as say
-from seedbed.faces.ui.elements import box, button, card, table, words
+from seedbed.faces.ui.elements import box, button, card, empty, table, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.telling import telling
@@ -22,17 +23,20 @@ _MAY = {
     Role.OPERATOR: "does everything, and lets people in",
 }
 _LINES = 50
+_TEAM = "seedbed up --team"
 
 
 @page("/users", role=Role.OPERATOR)
 async def users(visit: Visit) -> None:
     """Accounts, roles, the audit log."""
-    people = await visit.ask(visit.platform.users.list)
     with frame(visit, "People") as lead:
+        if not visit.platform.settings.team:
+            lead.set_text("You are alone here: whoever has the address that was printed comes in.")
+            empty("people", "For several people", "They get names, passwords and roles. Start it with:", _TEAM)
+            return
         shown = People(visit, lead.set_text)
         with card("Accounts"):
             shown.place = box()
-        shown.show(people)
         with card("Let somebody in"):
             _form(shown)
         with card("What the roles may do"), box("dl", "facts"):
@@ -40,13 +44,15 @@ async def users(visit: Visit) -> None:
                 words(role.value, "dt")
                 words(text, "dd")
         with card("Who did what lately"):
-            await _audit(visit)
+            shown.log = box()
+        await shown.again()
 
 
 class People:
     """The list of accounts, with what can be done to each."""
 
     place: ui.element
+    log: ui.element
 
     def __init__(self, visit: Visit, answer: Callable[[str], object]) -> None:
         self._visit = visit
@@ -54,14 +60,19 @@ class People:
 
     async def again(self) -> None:
         """Ask and show anew."""
-        self.show(await self._visit.ask(self._visit.platform.users.list))
+        users = self._visit.platform.users
+        people = await self._visit.ask(users.list)
+        self._show(people)
+        lines = await self._visit.ask(users.audit, limit=_LINES)
+        self.log.clear()
+        with self.log:
+            _audit(lines, {one.id: one.name for one in people})
 
-    def show(self, people: list[User]) -> None:
-        """One row each."""
+    def _show(self, people: list[User]) -> None:
         active = [one for one in people if not one.disabled]
         self._answer(f"{say.plural(len(active), 'person', 'people')} may come in.")
         self.place.clear()
-        with self.place, table(["Name", "Role", "Mail", ""], "stacked"):
+        with self.place, table(["Name", "Role", "Mail", ""], "stacked people"):
             for one in people:
                 self._row(one)
 
@@ -125,8 +136,7 @@ def _form(people: People) -> None:
         button("Make the account", create, "main")
 
 
-async def _audit(visit: Visit) -> None:
-    lines = await visit.ask(visit.platform.users.audit, limit=_LINES)
+def _audit(lines: Sequence[AuditLine], names: Mapping[str, str]) -> None:
     if not lines:
         words("Nothing was done yet.", "p", "soft")
         return
@@ -136,5 +146,5 @@ async def _audit(visit: Visit) -> None:
                 words(say.moment(line.at), "td", "soft")
                 words(line.who, "td")
                 words(line.action, "td")
-                words(line.subject, "td", "soft wrap")
+                words(names.get(line.subject, line.subject), "td", "soft wrap")
                 words(line.outcome, "td")

@@ -181,10 +181,8 @@ def _rankings(rankings: Sequence[Mapping[str, Any]]) -> None:
 def _cache(cache: Mapping[str, Any]) -> None:
     with card("In memory, and why"):
         words(tell.cache_in_words(cache), "p")
-        if cache["slots"]:
-            taken = len(cache["entries"]) / cache["slots"]
-            Progress(taken, "Places that are taken")
         if cache["entries"]:
+            Progress(len(cache["entries"]) / max(cache["slots"], 1), "Places that are taken")
             with table(["Weights", "Why they are kept", "Size", "Used", "Saved"], "stacked"):
                 for one in cache["entries"]:
                     with box("tr"):
