@@ -15,7 +15,7 @@ from seedbed.assets.store.bundle import Lineage
 from seedbed.flows.kinds.embeddings import Embeddings, Groups
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
-from tests.faces.ui.conftest import TOKEN, Served, entered
+from tests.faces.ui.conftest import PHONE, TOKEN, Served, entered
 from tests.faces.ui.content import ended
 from tests.faces.ui.test_labelling import all_saved, image, label, make_project, said
 
@@ -95,6 +95,18 @@ def test_alike_images_are_labelled_together_and_the_rest_by_accepting_proposals(
     page.keyboard.press("Enter")
     all_saved(page)
     assert sum(said(grouped.served, grouped.project).get(index) == CLASSES[2] for index in third) == 2
+
+
+def test_on_a_phone_a_proposal_is_accepted_with_one_touch(page: Page, grouped: Grouped):
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.get_by_role("button", name="One by one").click()
+    accept = page.get_by_role("button", name="Accept")
+    expect(accept).to_be_visible(timeout=60_000)
+    shown, proposed = page.locator("[data-cursor]").get_attribute("id"), page.locator(".lb-saying strong").inner_text()
+    accept.click()
+    all_saved(page)
+    assert said(grouped.served, grouped.project)[int((shown or "").removeprefix("image-"))] == proposed
+    expect(page.locator("[data-cursor]")).not_to_have_attribute("id", shown or "")
 
 
 def test_all_like_this_are_the_most_alike_and_going_back_is_where_one_was(page: Page, grouped: Grouped):

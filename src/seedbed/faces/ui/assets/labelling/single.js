@@ -16,12 +16,15 @@ export class Single {
     this.session = session;
     this.stage = h("div", { class: "lb-stage", role: "group", "aria-label": "The image" });
     this.said = h("p", { class: "lb-saying" });
+    this.offer = h("span", {});
+    this.take = button("", () => acts.accept(), { class: "lb-take", hidden: true });
+    this.take.append(this.offer, h("kbd", { "aria-hidden": "true" }, "Enter"));
     this.where = h("p", { class: "lb-where soft small" });
     this.element = h("div", { class: "lb-single", hidden: true },
       this.stage,
       h("div", { class: "lb-under" },
         button("←", () => acts.step(-1), { "aria-label": "The image before" }),
-        h("div", { class: "lb-words" }, this.said, this.where),
+        h("div", { class: "lb-words" }, h("div", { class: "lb-said" }, this.said, this.take), this.where),
         button("→", () => acts.step(1), { "aria-label": "The next image" })));
     this.stage.addEventListener("click", (event) => { this.#aim(event); this.zoom(this.#closer ? -this.#closer : 1); });
     this.stage.addEventListener("pointermove", (event) => this.#aim(event));
@@ -85,6 +88,8 @@ export class Single {
     const shown = said.label || proposal?.label || "";
     this.element.style.setProperty("--class", session.classOf(shown)?.colour || "var(--soft)");
     this.said.replaceChildren(...saying(said, proposal));
+    text(this.offer, said.label ? `Change to ${proposal?.label}` : "Accept");
+    this.take.hidden = !proposal || Boolean(said.mark) || !session.board.may_label;
     const place = `${number(session.selection.cursor + 1)} of ${number(session.order.length)}`;
     text(this.where, [place, this.#names.get(index)].filter(Boolean).join(" · "));
     session.proposals.want(Array.from(session.order.indexes.slice(session.selection.cursor, session.selection.cursor + 8)));
@@ -99,11 +104,10 @@ export class Single {
 
 function saying(said, proposal) {
   const strong = (words) => h("strong", {}, words);
-  const enter = (words) => h("span", { class: "lb-by-key" }, " ", h("kbd", {}, "Enter"), words);
   if (said.mark === "unsure") return ["Not sure"];
   if (said.mark === "skipped") return ["Skipped"];
-  if (said.label && proposal) return ["Labelled ", strong(said.label), "; perhaps ", strong(proposal.label), enter(" says so")];
+  if (said.label && proposal) return ["Labelled ", strong(said.label), "; perhaps ", strong(proposal.label)];
   if (said.label) return ["Labelled ", strong(said.label), said.kept ? "" : ", on its way to the disk"];
-  if (proposal) return ["Looks like ", strong(proposal.label), `, ${percent(proposal.confidence)} sure`, enter(" accepts")];
+  if (proposal) return ["Looks like ", strong(proposal.label), `, ${percent(proposal.confidence)} sure`];
   return ["What does it show?"];
 }
