@@ -40,6 +40,22 @@ def test_names_cannot_break_out_of_a_label():
     assert label.count("{") == label.count("}") == 2
 
 
+def test_long_names_in_a_graph_keep_what_they_are_told_apart_by():
+    names = [f"Leaves of the northern plots, second visit.{kind}" for kind in ("model", "report")]
+    nodes = charts.lineage([charts.Box(name, name, "", "/") for name in names], [])["baseOption"]["series"][0]["data"]
+    shown = [node["label"]["formatter"].split("\n")[0] for node in nodes]
+    assert shown == ["{a|Leaves of…isit.model}", "{a|Leaves of…sit.report}"]
+
+
+def test_names_that_stand_side_by_side_on_a_phone_share_its_width():
+    boxes = [charts.Box(str(number), "a very long name.labels", "", "/") for number in range(4)]
+    narrow, wide = (media["option"]["series"][0]["data"] for media in charts.lineage(boxes, [])["media"])
+    letters = [
+        [len(node["label"]["formatter"].split("\n")[0]) - len("{a|}") for node in data] for data in (narrow, wide)
+    ]
+    assert sum(letters[0]) <= 44 and letters[1] == [20] * 4
+
+
 @pytest.mark.parametrize("count", [0, 1, 799, 800, 801, 5000, 100_001])
 def test_thinning_keeps_the_ends_and_the_order(count):
     points = [(step, float(step)) for step in range(count)]

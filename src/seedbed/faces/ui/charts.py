@@ -154,9 +154,8 @@ def lineage(boxes: Sequence[Box], arrows: Sequence[tuple[str, str]]) -> Options:
     long = {"min": -0.5, "max": len(ranks) - 0.5}
     across = {"min": -half, "max": half}
     wide = _axes(long, across, [_node(box, rank, place, side="bottom") for box, rank, place in places])
-    tall = _axes(
-        across, long, [_node(box, place, rank, side="right" if half <= 1 else "bottom") for box, rank, place in places]
-    )
+    beside = {"side": "right"} if half <= 1 else {"side": "bottom", "room": int(_ACROSS_A_PHONE / (2 * half))}
+    tall = _axes(across, long, [_node(box, place, rank, **beside) for box, rank, place in places])
     series = [{**_GRAPH, "data": wide["series"][0]["data"], "links": _links(arrows)}]
     drawn = {
         **base(),
@@ -179,6 +178,7 @@ def heights(boxes: Sequence[Box], arrows: Sequence[tuple[str, str]]) -> tuple[in
 
 
 NARROW = 640  # pixels of a chart that is drawn from top to bottom; seedbed.css knows it too
+_ROOM, _ACROSS_A_PHONE = 20, 44  # letters of a name, and of all names that stand side by side
 _NO = {"show": False}
 _GRAPH: dict[str, Any] = {
     "type": "graph",
@@ -288,7 +288,7 @@ def _middle(places: Sequence[float]) -> float:
     return sum(places) / len(places) if places else 0.0
 
 
-def _node(box: Box, x: float, y: float, *, side: str) -> Options:
+def _node(box: Box, x: float, y: float, *, side: str, room: int = _ROOM) -> Options:
     return {
         "id": box.id,
         "name": box.id,
@@ -306,7 +306,7 @@ def _node(box: Box, x: float, y: float, *, side: str) -> Options:
             "show": True,
             "position": side,
             "distance": 8,
-            "formatter": f"{{a|{_plain(box.title)}}}\n{{b|{_plain(box.under)}}}",
+            "formatter": f"{{a|{_plain(box.title, room)}}}\n{{b|{_plain(box.under, room)}}}",
             "rich": {
                 "a": {"fontSize": 13, "fontWeight": "bold", "color": "var(--ink)", "lineHeight": 17},
                 "b": {"fontSize": 11.5, "color": "var(--soft)", "lineHeight": 15},
@@ -315,9 +315,15 @@ def _node(box: Box, x: float, y: float, *, side: str) -> Options:
     }
 
 
-def _plain(text: str) -> str:
+def _plain(text: str, room: int) -> str:
     # braces and bars are the label's own markup
-    return _short(text.replace("{", "(").replace("}", ")").replace("|", "/"), 20)
+    return _both_ends(text.replace("{", "(").replace("}", ")").replace("|", "/"), room)
+
+
+def _both_ends(name: str, most: int) -> str:
+    """What bundles of one project are told apart by stands at the end of their names."""
+    half = most // 2
+    return name if len(name) <= most else f"{name[: half - 1].rstrip()}…{name[-half:].lstrip()}"
 
 
 def _links(arrows: Sequence[tuple[str, str]]) -> list[Options]:
