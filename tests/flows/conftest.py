@@ -1,5 +1,6 @@
 """A small data set, and a platform over a fresh home."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,10 @@ def truth(leaves: Path) -> Path:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Of an empty home; of a copy, where a file of tests has filled one for all of them in its fixture `prepared`."""
+    if "prepared" in request.fixturenames:
+        shutil.copytree(request.getfixturevalue("prepared"), tmp_path / "home")
     return Settings(home=tmp_path / "home", port=0, cpus=4)  # tests share cores: a busy machine is still enough
 
 

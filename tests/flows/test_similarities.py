@@ -8,6 +8,7 @@ from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.data.synthetic import write_leaves
 from seedbed.assets.store.bundle import Lineage
 from seedbed.base.errors import Forbidden, InvalidInput, NotFound
+from seedbed.base.settings import Settings
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.kinds.zoo import SIGNATURE_FILE, Signature, Similarity
 from seedbed.flows.platform import Platform
@@ -49,14 +50,22 @@ def classed(folder: Path, seed: int) -> Path:
     return folder
 
 
-@pytest.fixture
-def sets(platform: Platform, tmp_path: Path, leaves: Path) -> dict[str, str]:
-    """Two data sets with classes, one without."""
-    folders = {"one": classed(tmp_path / "one", 1), "two": classed(tmp_path / "two", 2), "bare": leaves}
-    jobs = {name: platform.data.add(folder, name=name, size=32, by=SOLO) for name, folder in folders.items()}
-    done = platform.run_until_done([job.id for job in jobs.values()])
+@pytest.fixture(scope="module")
+def prepared(leaves: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with two data sets with classes, and one without."""
+    place = tmp_path_factory.mktemp("prepared")
+    folders = {"one": classed(place / "one", 1), "two": classed(place / "two", 2), "bare": leaves}
+    with Platform.open(Settings(home=place / "home", port=0, cpus=4)) as platform:
+        jobs = [platform.data.add(folder, name=name, size=32, by=SOLO) for name, folder in folders.items()]
+        done = platform.run_until_done([job.id for job in jobs])
     assert {job.state for job in done} == {State.DONE}
-    return {name: job.outputs["data"] for name, job in zip(jobs, done, strict=True)}
+    return place / "home"
+
+
+@pytest.fixture
+def sets(prepared: Path, platform: Platform) -> dict[str, str]:
+    """Those data sets, in the home of the test: name to uuid."""
+    return {name: str(platform.data.show(name, by=SOLO)["uuid"]) for name in ("one", "two", "bare")}
 
 
 @pytest.mark.slow

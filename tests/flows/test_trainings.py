@@ -13,6 +13,7 @@ from seedbed.assets.projects.classes import Class
 from seedbed.assets.projects.labels import LabelEvent
 from seedbed.base.errors import Conflict
 from seedbed.base.ids import new_id
+from seedbed.base.settings import Settings
 from seedbed.flows.kinds.labels import read_labels
 from seedbed.flows.platform import Platform
 from seedbed.flows.usecases.by_itself import is_enough
@@ -23,15 +24,24 @@ from tests.flows.conftest import count
 Label = Callable[[int], int]
 
 
+@pytest.fixture(scope="module")
+def prepared(leaves: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a project whose leaves are in, without a label yet."""
+    home = tmp_path_factory.mktemp("prepared") / "home"
+    with Platform.open(Settings(home=home, port=0, cpus=4)) as platform:
+        made = platform.projects.create("Leaf health", classes=["healthy", "rust"], by=SOLO)
+        job = platform.data.add(leaves, name="leaves", project=made.id, size=32, by=SOLO)
+        (done,) = platform.run_until_done([job.id])
+        assert done.state is State.DONE
+        for name in {one.name for one in platform.projects.classes(made.id, by=SOLO)} - {"healthy", "rust"}:
+            platform.projects.remove_class(made.id, name, by=SOLO)
+    return home
+
+
 @pytest.fixture
-def project(platform: Platform, leaves: Path) -> str:
-    """Leaves that are in, without a label yet; nothing schedules from here on."""
-    made = platform.projects.create("Leaf health", classes=["healthy", "rust"], by=SOLO)
-    (done,) = platform.run_until_done([platform.data.add(leaves, name="leaves", project=made.id, size=32, by=SOLO).id])
-    assert done.state is State.DONE
-    for name in {one.name for one in platform.projects.classes(made.id, by=SOLO)} - {"healthy", "rust"}:
-        platform.projects.remove_class(made.id, name, by=SOLO)
-    return made.id
+def project(prepared: Path, platform: Platform) -> str:
+    """That project, in the home of the test; nothing schedules from here on."""
+    return platform.projects.get("Leaf health", by=SOLO).id
 
 
 @pytest.fixture

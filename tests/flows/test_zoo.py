@@ -28,13 +28,21 @@ LITE0 = "efficientnet_lite0.imagenet"
 Kept = Callable[..., Bundle]
 
 
-@pytest.fixture
-def data(platform: Platform, leaves: Path) -> str:
-    """Leaves with the classes that they came with, decoded."""
-    job = platform.data.add(leaves, name="leaves", size=32, by=SOLO)
-    (done,) = platform.run_until_done([job.id])
+@pytest.fixture(scope="module")
+def prepared(leaves: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with leaves and the classes that they came with, decoded."""
+    home = tmp_path_factory.mktemp("prepared") / "home"
+    with Platform.open(Settings(home=home, port=0, cpus=4)) as platform:
+        job = platform.data.add(leaves, name="leaves", size=32, by=SOLO)
+        (done,) = platform.run_until_done([job.id])
     assert done.state is State.DONE, done.reason
-    return done.outputs["data"]
+    return home
+
+
+@pytest.fixture
+def data(prepared: Path, platform: Platform) -> str:
+    """Those leaves, in the home of the test."""
+    return str(platform.data.show("leaves", by=SOLO)["uuid"])
 
 
 @pytest.fixture
