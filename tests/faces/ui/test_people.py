@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from seedbed.assets.access.roles import SOLO, Role
 from seedbed.assets.access.users import Member
@@ -25,22 +25,36 @@ def team(serve: Callable[[str], Served]) -> Served:
     return served
 
 
+@pytest.fixture(scope="module")
+def browsers(browser: Browser) -> Iterator[dict[str, BrowserContext]]:
+    """Everybody's own browser: who has signed in once stays so, and what was fetched once is kept."""
+    contexts: dict[str, BrowserContext] = {}
+    yield contexts
+    for context in contexts.values():
+        context.close()
+
+
 @pytest.fixture
-def open_page(browser: Browser, team: Served) -> Iterator[Callable[[str, str], Page]]:
-    """Somebody's own browser, signed in, at an address."""
-    contexts = []
+def open_page(
+    browser: Browser, browsers: dict[str, BrowserContext], team: Served
+) -> Iterator[Callable[[str, str], Page]]:
+    """Somebody's page, signed in, at an address."""
+    pages = []
 
     def opened(name: str, path: str) -> Page:
-        contexts.append(browser.new_context(viewport=DESK, color_scheme="light"))  # type: ignore[arg-type]
-        contexts[-1].set_default_timeout(30_000)
-        page = contexts[-1].new_page()
-        sign_in(page, team, name, path)
+        known = name in browsers
+        if not known:
+            browsers[name] = browser.new_context(viewport=DESK, color_scheme="light")  # type: ignore[arg-type]
+            browsers[name].set_default_timeout(30_000)
+        page = browsers[name].new_page()
+        pages.append(page)
+        page.goto(team.url + path) if known else sign_in(page, team, name, path)
         alive(page)
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
 
 
 def made(team: Served, name: str) -> str:
