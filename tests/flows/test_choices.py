@@ -66,6 +66,12 @@ def test_a_backbone_is_a_card_a_short_name_or_one_that_timm_knows() -> None:
     assert "Nothing has a name like it." in STEPS.get("train").params_problems({"start": "??"})[0]
 
 
+def test_images_that_the_patches_of_a_network_do_not_divide_are_refused_before_anything_runs() -> None:
+    (problem,) = STEPS.get("train").params_problems({"start": "vit_small", "size": 33})
+    assert problem == "size: Images of 33 px do not divide into patches of 2 px. Use 32 or 34 px."
+    assert not STEPS.get("train").params_problems({"start": "resnet18", "size": 33})
+
+
 def test_classes_go_by_name_and_ordered_ones_by_value() -> None:
     assert in_order(["b", "a", "b"], ()) == (("a", "b"), ())
     named = {"none": 0.0, "half": 50.0, "all": 100.0}

@@ -209,7 +209,7 @@ def test_labels_for_images_that_do_not_exist_are_named(
     labels = Labels.write(tmp_path / "labels", {**some(known, 2, 0, 6), "nowhere.jpg": "rust"})
     with pytest.raises(InvalidInput, match=r"nowhere\.jpg") as caught:
         do("train", tmp_path / "train", QUICK, decoded=decoded, labels=labels)
-    assert "ingest the missing images" in caught.value.hint
+    assert "bring the missing images in" in caught.value.hint
 
 
 def test_images_that_are_gone_from_disk_are_named_with_what_to_do(

@@ -5,8 +5,9 @@ Nothing is loaded for it.
 
 from collections.abc import Iterator
 
-from seedbed.assets.zoo.backbones import BACKBONES, Record, is_backbone
+from seedbed.assets.zoo.backbones import BACKBONES, Record, is_backbone, plan_network
 from seedbed.assets.zoo.catalogue import CARDS
+from seedbed.base.errors import InvalidInput
 from seedbed.base.registry import near_matches
 from seedbed.flows.timm_names import timm_names
 
@@ -16,14 +17,18 @@ def backbones() -> dict[str, str]:
     return {name: _line(name, record) for name, record in BACKBONES.items()}
 
 
-def backbone_problems(name: str) -> Iterator[str]:
-    """What is wrong with the name of a network or card, in a sentence.
+def backbone_problems(name: str, size: int) -> Iterator[str]:
+    """What is wrong with the name of a network or card, or with the side of its images, in a sentence.
 
     Which weights a tag behind it names (`resnet18.a1_in1k`) is for timm alone to say, when it is built.
     """
     if name not in CARDS and not is_backbone(name) and name.partition(".")[0] not in timm_names():
         known = sorted({*CARDS, *BACKBONES, *timm_names()})
         yield f"start: there is no backbone and no card named '{name}'. {near_matches(name, known, others=True)}"
+    try:
+        plan_network(name, size=size, scratch=False)
+    except InvalidInput as error:
+        yield f"size: {error.message} {error.hint}"
 
 
 def _line(name: str, record: Record) -> str:

@@ -77,3 +77,7 @@ def test_what_a_training_took_comes_from_its_model_and_its_last_words():
     model = Bundle("m", "m", "model", "", 0.0, {}, arrays, Lineage(), False, "", "")
     used = used_of(model, {"memory_gib": [(5, 1.0), (240, 1.26)], "memory_gpu_gib": []})
     assert used == {"steps": "240", "label": "1", "of memory": "1.3 GiB"}
+    early = Bundle(
+        "m", "m", "model", "", 0.0, {}, {**arrays, "planned": Array(ArrayType.INT, (1200,))}, Lineage(), False, "", ""
+    )
+    assert used_of(early, {})["steps"] == "240 of 1,200"

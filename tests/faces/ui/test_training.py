@@ -83,6 +83,7 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     before = len(solo.platform.jobs.list(by=SOLO, limit=1000))
     form.get_by_text("Advanced", exact=True).click()
     form.get_by_label("Steps", exact=True).fill("0")
+    form.get_by_label("Backbone").fill("vit_tinny")
     form.get_by_label("Share for the test").fill("3")
     form.get_by_label("Memory (else enough)").fill("a lot")
     form.get_by_label("Values of ordered classes").fill("few, many")
@@ -92,6 +93,9 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     expect(field.locator(".wrong")).to_have_text("steps is 0; it must be at least 1.")
     expect(form.locator(".choice", has=form.get_by_label("Other settings")).locator(".wrong")).to_contain_text(
         "Did you mean 'threshold'"
+    )
+    expect(form.locator(".choice", has=form.get_by_label("Backbone")).locator(".wrong")).to_contain_text(
+        "start: there is no backbone and no card named 'vit_tinny'. Did you mean 'vit_tiny'"
     )
     expect(form.get_by_text("values is 'few, many'; it takes numbers")).to_be_visible()
     expect(form.get_by_text("The share is 3; it must lie between 0 and 1.")).to_be_visible()

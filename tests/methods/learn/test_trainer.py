@@ -88,6 +88,7 @@ def test_training_ends_early_when_held_out_labels_see_no_gain(task, tmp_path):
     settings = task.tiny(steps=40, evaluate_every=1, patience=2, learning_rate=1e-9, checkpoint_every=40)
     trained = train(task.images, task.few_labels(10), settings, MemoryRun(tmp_path))
     assert trained.steps == 22  # nothing ends it in the first half, then two are no better
+    assert trained.planned == 40
 
 
 def test_a_start_that_training_only_makes_worse_is_what_is_kept(task, tmp_path):

@@ -90,6 +90,8 @@ def used_of(model: Bundle, metrics: Mapping[str, Sequence[tuple[int, float]]]) -
         if (value := scalar(model, name)) is not None:
             number, _, noun = plural(int(value), what).partition(" ")
             found[noun] = number
+    if (planned := int(scalar(model, "planned") or 0)) > int(scalar(model, "steps") or 0):
+        found["steps"] = f"{found['steps']} of {planned:,}"  # it ended early
     for name, what in (("memory_gib", "of memory"), ("memory_gpu_gib", "of GPU memory")):
         if points := metrics.get(name):
             found[what] = f"{points[-1][1]:.1f} GiB"

@@ -44,7 +44,7 @@ class _Checked(Params):
     @model_validator(mode="after")
     def _can_work(self) -> Self:
         problems = list(algorithm_problems(self.algorithm, self.options))  # type: ignore[attr-defined]
-        problems += backbone_problems(self.start)  # type: ignore[attr-defined]
+        problems += backbone_problems(self.start, self.size)  # type: ignore[attr-defined]
         try:
             settings_of(self, _made_up(self)).check()
         except InvalidInput as error:
@@ -170,6 +170,7 @@ def train_model(
         "architecture": (str(trained.model.architecture),),
         "started_from": (str(trained.model.started_from),),
         "steps": (int(trained.steps),),
+        "planned": (int(trained.planned),),
         "best_step": (int(trained.step),),
         "labels": (len(given),),
         "images": (len(used),),

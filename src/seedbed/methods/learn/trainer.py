@@ -51,6 +51,7 @@ class Trained:
     criterion: str  # what the kept weights were chosen by
     metrics: dict[str, float]  # at the kept step
     curve: tuple[dict[str, float], ...] = ()  # what every evaluation found, with its step
+    planned: int = 0  # steps; more than were done where it ended early, 0 where none are planned
 
 
 @dataclass
@@ -192,7 +193,7 @@ class TrainingRun:
         )
         progress = self._progress
         metrics, curve = dict(progress.metrics), tuple(progress.curve)
-        return Trained(model, progress.best_step, progress.step, self._criterion, metrics, curve)
+        return Trained(model, progress.best_step, progress.step, self._criterion, metrics, curve, self._steps)
 
     def _temperature(self) -> float:
         """Of the kept weights, which are in the averaged network by now."""

@@ -242,7 +242,9 @@ def _measured(here: Session, job: "Job") -> list[str]:
     found = {name: array["items"][0] for name, array in arrays.items() if len(array["items"] or ()) == 1}
     if output == "report":
         return [f"{found['accuracy']:.1%} of the test images are right"] if "accuracy" in found else []
-    return [f"given {found['labels']:,} labels and {found['images']:,} images"] if "labels" in found else []
+    given = [f"given {found['labels']:,} labels and {found['images']:,} images"] if "labels" in found else []
+    early = found.get("steps", 0) < found.get("planned", 0)
+    return [*given, f"ended early after {found['steps']:,} of {found['planned']:,} steps"] if early else given
 
 
 def _refuse_beside_a_file(context: typer.Context) -> None:
