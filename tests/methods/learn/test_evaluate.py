@@ -99,3 +99,14 @@ def test_without_a_fitted_temperature_the_report_says_so():
     found = evaluate(np.eye(3)[[0, 1, 2]], np.array([0, 1, 2]), ("a", "b", "c"))
     assert found.ece_before is None and not found.reliability_before
     assert "No temperature was fitted" in found.notes[0]
+
+
+def test_a_model_that_answers_the_same_whatever_it_sees_has_learnt_nothing_and_the_report_says_so():
+    collapsed = np.array([[0.5, 0.3, 0.2], [0.502, 0.299, 0.199], [0.499, 0.3, 0.201]])
+    found = evaluate(collapsed, np.array([0, 1, 2]), ("a", "b", "c"), temperature=1.0)
+    assert ["the same answer" in note and "smaller learning rate" in note for note in found.notes] == [True]
+    unsure = np.array([[0.5, 0.3, 0.2], [0.45, 0.35, 0.2], [0.5, 0.25, 0.25]])
+    assert not evaluate(unsure, np.array([0, 1, 2]), ("a", "b", "c"), temperature=1.0).notes
+    assert not evaluate(collapsed, np.array([0, 0, 0]), ("a", "b", "c"), temperature=1.0).notes  # may be right
+    torn = np.array([[0.5, 0.499, 0.001], [0.499, 0.5, 0.001], [0.5, 0.499, 0.001]])  # by a temperature, say
+    assert not evaluate(torn, np.array([0, 1, 2]), ("a", "b", "c"), temperature=9.0).notes

@@ -14,6 +14,7 @@ from seedbed.methods.learn.ordered import expected_values
 
 _BINS = 15
 _MISTAKES = 24
+_SAME = 0.01  # by which the probability of a class differs between images at most, where all get one answer
 _NUMBERS = (
     *("accuracy", "precision", "recall", "f1", "ece", "ece_before", "mean_absolute_error", "expected_absolute_error"),
     *("roc_auc", "average_precision"),
@@ -59,8 +60,8 @@ class Evaluation:
     `ece` is the expected calibration error, `reliability` its bins; those of the model before its temperature are there
     where one was fitted. `mean_absolute_error` (of the class that is called) and `expected_absolute_error` (of the mean
     over all classes, by probability) are in the unit of ordered classes' values. `roc_auc` and `average_precision`
-    rank the images of two classes by the probability of the second. `mistakes` are the surest ones. `notes` say what
-    could not be measured, and why.
+    rank the images of two classes by the probability of the second. `mistakes` are the surest ones. `notes` say whether
+    it has learnt nothing, and what could not be measured, and why.
     """
 
     accuracy: float
@@ -126,7 +127,9 @@ def evaluate(
         reliability_before=() if before is None else _reliability(before, truth),
         **(ordered_errors(probabilities, truth, values) if values else {}),
         **(two or {}),
-        notes=tuple(_notes(classes, temperature, ranked=len(classes) != 2 or two is not None)),
+        notes=tuple(
+            [*_sameness(probabilities, truth), *_notes(classes, temperature, ranked=len(classes) != 2 or bool(two))]
+        ),
     )
 
 
@@ -204,6 +207,17 @@ def _ece(probabilities: NDArray[np.floating[Any]], truth: NDArray[np.integer[Any
 
 def _reliability(probabilities: NDArray[np.floating[Any]], truth: NDArray[np.integer[Any]]) -> tuple[Bin, ...]:
     return reliability(probabilities.max(axis=1), probabilities.argmax(axis=1) == truth)
+
+
+def _sameness(probabilities: NDArray[np.floating[Any]], truth: NDArray[np.integer[Any]]) -> list[str]:
+    """Accuracy alone hides that a model has collapsed: it is right on all images of the class that it always names."""
+    one_answer = len(np.unique(probabilities.argmax(axis=1))) == 1 and np.ptp(probabilities, axis=0).max() <= _SAME
+    if not one_answer or len(np.unique(truth)) < 2:
+        return []
+    return [
+        "It gives every image the same answer: it has not learnt to tell them apart. Train it with a smaller learning "
+        "rate, larger batches, more steps or more labels."
+    ]
 
 
 def _notes(classes: Sequence[str], temperature: float | None, *, ranked: bool) -> list[str]:

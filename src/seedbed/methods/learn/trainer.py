@@ -105,7 +105,7 @@ def train(
         choose_device(settings.device),
         f"a step of {settings.labelled_batch} labelled and {settings.unlabelled_batch} unlabelled images of "
         f"{settings.size} px; the last checkpoint is kept",
-        hint="Use smaller batches, smaller images or a smaller network.",
+        hint="Use smaller images, a smaller network, or smaller batches with a smaller learning rate.",
     ):
         work = TrainingRun(images, labels, settings, run, group, card_of(start) if start else None)
         work.begin()
