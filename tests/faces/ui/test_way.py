@@ -358,6 +358,23 @@ def test_what_was_said_of_a_new_project_can_be_changed_later(watched: Watched, p
     assert watched.wrong == []
 
 
+def test_a_project_is_removed_after_a_question_and_its_images_stay(watched: Watched, place: Place):
+    platform = place.served.platform
+    made = platform.projects.create("A mistake", settings={"grouping": False, "proposals": False}, by=SOLO)
+    platform.projects.set_data(made.id, place.data, by=SOLO)
+    page = watched.go(f"{place.served.url}/projects/{made.id}")
+    page.get_by_text("Settings", exact=True).click()
+    page.get_by_role("button", name="Remove this project…").click()
+    page.get_by_role("button", name="Leave it").click()
+    assert platform.projects.get(made.id, by=SOLO).name == "A mistake"
+    page.get_by_role("button", name="Remove this project…").click()
+    page.get_by_role("button", name="Remove it with its labels").click()
+    page.wait_for_url(f"{place.served.url}/")
+    assert "A mistake" not in [project.name for project in platform.projects.list(by=SOLO)]
+    assert platform.data.show(place.data, by=SOLO)["name"] == "leaves"
+    assert watched.wrong == []
+
+
 def test_a_slip_is_changed_or_kept_with_one_click_and_not_asked_about_again(
     watched: Watched, place: Place, tmp_path: Path
 ):

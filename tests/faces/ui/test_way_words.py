@@ -50,6 +50,7 @@ def way(counts: Mapping[str, int] | None = None, **more: Any) -> Way:
 
 def test_the_first_sentence_is_what_to_do_next() -> None:
     assert answer(way(data=None)).startswith("It begins with the images")
+    assert answer(way(data=None, coming=job(State.FAILED))).startswith("The images could not be brought in")
     assert answer(way(data=None, coming=job(State.RUNNING))).startswith("The images are being checked")
     assert answer(way({"a": 0, "b": 0})) == "The images are in. Now say of a few of them what they show."
     running = Training("running", "It is learning; about 6 minutes left.")

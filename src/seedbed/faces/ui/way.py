@@ -18,6 +18,8 @@ def answer(way: Way) -> str:
     """The sentence at the top: what to do next."""
     if way.coming and not way.coming.state.ended:
         return "The images are being checked. You can begin to label as soon as they are in."
+    if way.data is None and way.coming:
+        return "The images could not be brought in; why stands below. Drop a folder of others there."
     if way.data is None:
         return "It begins with the images: drop a folder of them below."
     if way.training.open:

@@ -139,6 +139,8 @@ def _tile(platform: Platform, project: Project, by: Identity) -> Tile:
     result = platform.results.of(project.id, by=by)
     stands = stands_in_words(platform.trainings.of(project.id, by=by).stage, result.right if result else None)
     under = f"{say.plural(labels, 'label')} in {say.plural(len(classes), 'class', 'classes')}"
+    if not project.data and not labels:
+        under = "no images yet"
     return Tile(project.id, project.name, project.data, f"{under} · {stands}" if stands else under)
 
 

@@ -203,7 +203,7 @@ class Log:
 
     def build(self) -> None:
         """An empty place."""
-        self._place = words("Nothing was printed yet.", "pre", "log", tabindex="0", role="log", aria_label="Log")
+        self._place = words("Nothing was printed.", "pre", "log", tabindex="0", role="log", aria_label="Log")
 
     async def show(self, fence: int) -> None:
         """Add what came since; a new attempt begins anew."""

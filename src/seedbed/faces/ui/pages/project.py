@@ -67,7 +67,7 @@ class ProjectHome:
                 TakeStep(),
             )
         if self._visit.by.may(Role.TRAINER, project):
-            wishes_of(self._visit, project, self._now.project.settings, self._look)
+            wishes_of(self._visit, self._now.project, self._look)
         self._people = ProjectPeople(self._visit, self._now.project) if self._visit.platform.settings.team else None
         with box("details", "fold"):
             words("Everything that was made and done", "summary")

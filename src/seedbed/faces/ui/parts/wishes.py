@@ -5,8 +5,11 @@ from typing import Any
 
 from nicegui import ui
 
+from seedbed.assets.access.roles import Role
+from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.settings import ProjectSettings
 from seedbed.faces.ui.elements import box, button, words
+from seedbed.faces.ui.parts.removing import remove_button
 from seedbed.faces.ui.site import Visit
 from seedbed.faces.ui.telling import say_so, telling
 
@@ -75,18 +78,20 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def wishes_of(visit: Visit, project: str, now: ProjectSettings, refresh: Callable[[], Awaitable[None]]) -> None:
+def wishes_of(visit: Visit, project: Project, refresh: Callable[[], Awaitable[None]]) -> None:
     """The settings of a project that is there; whether it trains by itself stands where it trains."""
     with box("details", "fold", id="wishes"):
         words("Settings", "summary")
         with box(classes="stack"):
-            fields = Wishes(now, "goal", "grouping", "proposals", "honeypots")
+            fields = Wishes(project.settings, "goal", "grouping", "proposals", "honeypots")
 
             async def keep() -> None:
                 with telling():
-                    await visit.ask(visit.platform.projects.set_settings, project, fields.read())
+                    await visit.ask(visit.platform.projects.set_settings, project.id, fields.read())
                     say_so("The settings are kept.")
                     await refresh()
 
             with box(classes="row"):
                 button("Keep these settings", keep)
+                if visit.by.may(Role.OPERATOR, project.id):
+                    remove_button(visit, project)
