@@ -66,6 +66,33 @@ def test_an_operator_lets_somebody_in_gives_a_role_and_disables(page: Page, team
     done = page.locator("section.card", has_text="Who did what lately").locator("tr", has_text="user.disable")
     expect(done.first).to_contain_text("grace")  # by name, and without reloading
     assert team.platform.users.get("grace", by=SOLO).disabled
+    row.get_by_role("button", name="Let in again").click()
+    expect(row.get_by_role("button", name="Disable…")).to_be_visible()
+    assert not team.platform.users.get("grace", by=SOLO).disabled
+
+
+def test_an_operator_sets_a_forgotten_password_and_everybody_their_own(page: Page, team: Served):
+    team.platform.users.create("flora", Role.LABELLER, password="forgotten by flora", by=SOLO)
+    sign_in(page, team, "ada", "/users")
+    alive(page)
+    page.locator("tr", has=page.get_by_label("Role of flora")).get_by_role("button", name="New password…").click()
+    asked = page.get_by_role("dialog", name="A new password for flora")
+    asked.get_by_label("New password of flora").fill(PASSWORD)
+    asked.get_by_role("button", name="Keep this password").click()
+    expect(page.locator(".toast", has_text="flora signs in with the new password now.")).to_be_visible()
+    page.context.clear_cookies()
+    sign_in(page, team, "flora")
+    alive(page)
+    page.get_by_role("link", name="flora").click()
+    expect(page.locator(".lead")).to_contain_text("You are flora, and your role is labeller.")
+    page.get_by_label("Your address").fill("flora@example.org")
+    page.get_by_role("button", name="Keep this address").click()
+    expect(page.locator(".toast", has_text="The address is kept.")).to_be_visible()
+    assert team.platform.users.get("flora", by=SOLO).mail == "flora@example.org"
+    page.get_by_label("New password").fill("only flora knows it")
+    page.get_by_role("button", name="Keep this password").click()
+    page.wait_for_url("**/sign-in*")
+    assert team.platform.users.sign_in("flora", "only flora knows it")
 
 
 def test_a_password_that_is_refused_is_told_in_a_sentence(page: Page, team: Served):

@@ -18,7 +18,7 @@ from seedbed.faces.ui.site import PAGES, Site, register
 from seedbed.flows.platform import Platform
 
 _MODULES = (
-    *("home", "queue", "job", "compare", "bundles", "bundle", "data", "users", "doctor"),
+    *("home", "queue", "job", "compare", "bundles", "bundle", "data", "users", "you", "doctor"),
     *("new", "project", "label", "results", "review", "takeaway"),
     *("zoo", "similarity", "ranking"),
 )

@@ -96,8 +96,13 @@ def _person(visit: Visit) -> None:
     with box(classes="person"):
         words(visit.by.name[:1], classes="avatar", aria_hidden="true")
         with box(classes="who"):
-            words(visit.by.name)
-            words(visit.by.role.value if visit.platform.settings.team else "this machine", classes="soft small")
+            if visit.platform.settings.team:
+                with box():
+                    link(visit.by.name, "/you", "own", title="Your account")
+                words(visit.by.role.value, classes="soft small")
+            else:
+                words(visit.by.name)
+                words("this machine", classes="soft small")
         if visit.platform.settings.team:
             with (
                 box("form", method="post", action="/sign-out"),

@@ -11,10 +11,12 @@ from seedbed.assets.access.roles import Role
 from seedbed.assets.access.users import User
 from seedbed.base.errors import SeedbedError
 from seedbed.faces.ui import words as say
-from seedbed.faces.ui.elements import box, button, card, empty, table, words
+from seedbed.faces.ui.elements import box, button, card, table, words
 from seedbed.faces.ui.layout import frame
+from seedbed.faces.ui.parts.alone import alone
+from seedbed.faces.ui.parts.password import password_field
 from seedbed.faces.ui.site import Visit, page
-from seedbed.faces.ui.telling import telling
+from seedbed.faces.ui.telling import say_so, telling
 
 _MAY = {
     Role.VIEWER: "looks at everything outside projects, and in the projects they are members of",
@@ -23,7 +25,6 @@ _MAY = {
     Role.OPERATOR: "does everything, and lets people in",
 }
 _LINES = 50
-_TEAM = "seedbed up --team"
 
 
 @page("/users", role=Role.OPERATOR)
@@ -31,8 +32,7 @@ async def users(visit: Visit) -> None:
     """Accounts, roles, the audit log."""
     with frame(visit, "People") as lead:
         if not visit.platform.settings.team:
-            lead.set_text("You are alone here: whoever has the address that was printed comes in.")
-            empty("people", "For several people", "They get names, passwords and roles. Start it with:", _TEAM)
+            alone(lead)
             return
         shown = People(visit, lead.set_text)
         with card("Accounts"):
@@ -86,12 +86,29 @@ class People:
                 choice.on_value_change(lambda event, name=one.id: self._set_role(name, str(event.value)))
                 choice.set_enabled(not one.disabled)
             words(one.mail, "td", "soft")
-            with box("td", "right"):
-                if one.disabled:
-                    words("disabled", "span", "state")
-                else:
-                    button("Disable…", classes="danger", data_opens=f"disable-{one.id}")
-                    self._ask_disable(one)
+            with box("td", "right"), box(classes="row end"):
+                self._doings(one)
+
+    def _doings(self, one: User) -> None:
+        if one.disabled:
+            words("disabled", "span", "state")
+            button("Let in again", lambda: self._do(self._visit.platform.users.enable, one.id))
+            return
+        if one.id != self._visit.by.id:  # one's own is kept on one's own page
+            button("New password…", data_opens=f"password-{one.id}")
+            self._ask_password(one)
+        button("Disable…", classes="danger", data_opens=f"disable-{one.id}")
+        self._ask_disable(one)
+
+    def _ask_password(self, one: User) -> None:
+        async def kept() -> None:
+            say_so(f"{one.name} signs in with the new password now.")
+            await self.again()
+
+        with box("dialog", id=f"password-{one.id}", aria_label=f"A new password for {one.name}"):
+            words(f"A new password for {one.name}", "h2")
+            words("It ends their sessions. Tell it to them in another way than by mail.", "p")
+            password_field(self._visit, one.id, kept, of=one.name)
 
     def _ask_disable(self, one: User) -> None:
         async def disable() -> None:
