@@ -49,6 +49,7 @@ def shoot(page: Page, name: str, folder: Path, *, more: bool = False) -> None:
     picture(page, name, folder)
     if more:
         page.emulate_media(color_scheme="dark")
+        page.wait_for_timeout(500)  # borders of fields fade to their other colour
         picture(page, f"{name}-dark", folder)
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(PHONE)  # type: ignore[arg-type]

@@ -4,7 +4,6 @@ With SEEDBED_PICTURES it leaves the pictures of the tutorial, and learns for lon
 """
 
 import csv
-import io
 import os
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Page, expect
 
 from seedbed.assets.access.roles import SOLO
@@ -22,7 +20,7 @@ from seedbed.assets.data.synthetic import CLASSES, write_leaves
 from seedbed.runtime.jobs.states import State
 from tests.faces.ui.conftest import TOKEN, Served, Watched, alive
 from tests.faces.ui.test_labelling import all_saved
-from tests.faces.ui.test_pages import PICTURES
+from tests.faces.ui.test_pages import PICTURES, picture
 
 LONG = bool(os.environ.get("SEEDBED_PICTURES"))
 PER_CLASS, EACH, MOST = (50, 15, 220) if LONG else (16, 3, 60)  # of 15 some are kept to judge by while it learns
@@ -43,12 +41,10 @@ def served(serve: Callable[[str], Served]) -> Served:
 
 
 def shoot(page: Page, name: str, folder: Path, height: int = 860) -> None:
-    """A picture as high as it needs to be; fewer colours than the screen has, but each class keeps its own."""
+    """A picture as high as it needs to be."""
     page.set_viewport_size({"width": 1280, "height": height})
     page.wait_for_timeout(200)
-    shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    few = shot.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    few.save(folder / f"{name}.png", optimize=True)
+    picture(page, name, folder)
     page.set_viewport_size({"width": 1280, "height": 860})
 
 
