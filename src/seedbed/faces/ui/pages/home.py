@@ -94,13 +94,13 @@ class Home:
 
     def _lead(self) -> str:
         if self._jobs or self._projects or self._data:
-            return _lead(self._jobs, self._projects, self._data)
+            return _going_on(self._jobs, self._projects, self._data)
         if self._visit.by.may(Role.TRAINER):
             return "Nothing is here yet. Bring a folder of images, label a few, and let Seedbed train with the rest."
         return "Nothing is here for you yet."
 
 
-def _lead(jobs: Sequence[Job], projects: Sequence[Project], data: Sequence[Bundle]) -> str:
+def _going_on(jobs: Sequence[Job], projects: Sequence[Project], data: Sequence[Bundle]) -> str:
     active = sum(State(job.state).active for job in jobs)
     waiting = sum(job.state == State.WAITING for job in jobs)
     going = [say.plural(active, "job is", "jobs are") + " running"] if active else []
