@@ -24,6 +24,7 @@ NAMED = (
     "size",
     "steps",
     "epochs",
+    "patience",
     "unlabelled_batch",
     "ranks",
     "nodes",

@@ -114,7 +114,7 @@ def test_labels_that_do_not_fit_are_refused_before_anything_runs(
 @pytest.mark.slow
 def test_a_training_that_ended_early_says_so(seedbed: Seedbed, leaves: Path) -> None:
     small = ["--backbone", "test_vit", "--weights", "none", "--size", "32", "--batch", "4", "--unlabelled-batch", "4"]
-    still = ["--steps", "6", "--lr", "1e-9", "--set", "evaluate_every=1", "--set", "patience=1"]
+    still = ["--steps", "6", "--lr", "1e-9", "--set", "evaluate_every=1", "--patience", "1"]
     told = " ".join(seedbed("train", "leaves", "--labels", str(leaves), *small, *still).stdout.split())
     assert "ended early after 4 of 6 steps" in told  # in its second half, when no answer has changed
 

@@ -54,6 +54,7 @@ def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
     form.get_by_role("option", name="fixmatch").click()
     expect(form.get_by_text("what the weak view says")).to_be_visible()
     form.get_by_label("Steps", exact=True).fill("7")
+    form.get_by_label("Patience (0: never ends early)").fill("4")
     form.get_by_label("Learning rate").fill("0.01")
     form.get_by_label("Labels of each class (0: all)").fill("3")
     form.get_by_label("Seed", exact=True).fill("11")
@@ -73,6 +74,7 @@ def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
         "size": SIZE,
         "algorithm": "fixmatch",
         "steps": 7,
+        "patience": 4,
         "learning_rate": 0.01,
         "ema": 0.9,
         "options": {"threshold": 0.8},

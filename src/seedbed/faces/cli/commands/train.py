@@ -61,6 +61,10 @@ def train(
     epochs: Annotated[
         float | None, _setting("epochs", "How long, as passes over the unlabelled images; 0: --steps holds.")
     ] = None,
+    patience: Annotated[
+        int | None,
+        _setting("patience", "End early after so many evaluations in a row that found nothing better; 0: never."),
+    ] = None,
     lr: Annotated[float | None, _setting("learning_rate", "The highest learning rate.")] = None,
     batch: Annotated[int | None, _setting("labelled_batch", "Labelled images of a step.")] = None,
     unlabelled_batch: Annotated[int | None, _setting("unlabelled_batch", "Unlabelled images of a step.")] = None,
@@ -112,6 +116,7 @@ def train(
         "size": size,
         "steps": steps,
         "epochs": epochs,
+        "patience": patience,
         "learning_rate": lr,
         "labelled_batch": batch,
         "unlabelled_batch": unlabelled_batch,

@@ -32,6 +32,7 @@ _NUMBERS = {  # setting -> what it is called, the step of its arrows
     "size": ("Image size in pixels", 16),
     "steps": ("Steps", 20),
     "epochs": ("Or epochs (0: steps hold)", 1),
+    "patience": ("Patience (0: never ends early)", 1),
     "learning_rate": ("Learning rate", 0.0005),
     "labelled_batch": ("Labelled images a step", 8),
     "unlabelled_batch": ("Unlabelled images a step", 8),
