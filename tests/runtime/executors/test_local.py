@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -126,7 +127,14 @@ for pid in children: os.waitpid(pid, 0)
     assert isinstance(status, Exited) and "180 MiB" in status.reason
 
 
-def test_pages_of_mapped_files_do_not_count(executor: LocalExecutor, tmp_path: Path) -> None:
+@pytest.fixture
+def on_disk() -> Iterator[Path]:
+    """A folder on a disk, also where that for temporary files is in memory: what is mapped from there is held."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
+
+
+def test_pages_of_mapped_files_do_not_count(executor: LocalExecutor, on_disk: Path) -> None:
     """A training may look at more images than it may hold: the system takes such pages back when it needs room."""
     looks = """
 import mmap, time
@@ -134,7 +142,7 @@ with open("large", "wb") as file: file.write(bytes(200 << 20))
 with open("large", "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as pages:
     assert not sum(pages[place] for place in range(0, 200 << 20, 4096)); time.sleep(1)
 """
-    handle = executor.start(attempt(tmp_path / "a", looks, executor=executor, memory=100 << 20))
+    handle = executor.start(attempt(on_disk / "a", looks, executor=executor, memory=100 << 20))
     assert wait_until_ended(executor, handle) == Exited(0)
 
 
