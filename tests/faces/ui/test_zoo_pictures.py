@@ -75,7 +75,7 @@ def test_a_new_data_set_finds_its_start_and_is_laid_beside_the_others(watched: W
     page.wait_for_url("**/zoo/rank/*")
     expect(page.locator(".candidate").first).to_contain_text("wheat 2025", timeout=200_000)
     expect(page.locator(".candidate").first).to_contain_text("nearer than ImageNet's images")
-    assert page.locator(".candidate").nth(1).locator(".pair img").count() == 12
+    expect(page.locator(".candidate").nth(1).locator(".pair img")).to_have_count(12)
     shoot(watched.go(f"{zoo.url}/zoo/rank/bean leaves"), "zoo-rank", folder, more=True)
     page = watched.go(f"{zoo.url}/zoo/similarity")
     page.get_by_role("button", name="Compare these").click()
