@@ -90,6 +90,11 @@ def test_among_equals_what_is_loaded_stays_and_spare_room_keeps_it():
     assert choose(better, baseline, 1, loaded=[2]).kept == (1,)
 
 
+def test_what_is_loaded_stays_where_one_alone_is_as_good_as_all_of_it():
+    times = np.array([[0.0, 0.0, 2.0], [0.0, 1.0, 0.0]])  # greedy takes the first, which saves all that can be saved
+    assert choose(times, np.array([2.0, 2.0]), 2, loaded=[1, 2]).kept == (1, 2)
+
+
 def test_weights_that_help_no_job_are_not_loaded():
     assert choose(np.full((3, 5), 20.0), np.full(3, 10.0), 4).kept == ()
 

@@ -124,13 +124,14 @@ class _Search:
     def most(self, greedy: Sequence[int]) -> float:
         """More than this no choice saves: the smallest of three bounds.
 
-        Every job with its best weights; greedy over its guarantee; and for each start of the greedy choice, what it
-        saves plus the largest gains that are left (by submodularity).
+        Every job with its best weights, and the largest bonuses; greedy over its guarantee; and for each start of the
+        greedy choice, what it saves plus the largest gains that are left (by submodularity).
         """
         if not self.slots:
             return 0.0
         share = 1 - (1 - 1 / self.slots) ** self.slots
-        bounds = [float(self.savings.max(axis=0, initial=0.0).sum()), self.value / share]
+        every_job = self.savings.max(axis=0, initial=0.0).sum() + np.sort(self.bonus)[-self.slots :].sum()
+        bounds = [float(every_job), self.value / share]
         for size in {0, len(greedy) // 2, len(greedy)}:
             so_far = self.savings[list(greedy[:size])].max(axis=0, initial=0.0)
             bounds.append(float(so_far.sum() + np.sort(self.gains(so_far))[-self.slots :].sum()))
