@@ -65,6 +65,7 @@ class Scale:
     sets: tuple[str, ...] = SETS
     few_sets: tuple[str, ...] = FEW_SETS
     architectures: tuple[str, ...] = (LITE0, LITE1, LITE2)
+    widest: str = LITE0  # the network that is run on all sets, and from scratch too; the others on the few
     folds: int = FOLDS  # that are run, of three
     size: int = 96
     batch: int = 64
@@ -211,7 +212,7 @@ def _weights(learner: Learner) -> dict[str, Tensor]:
 def groups_of(scale: Scale) -> Iterator[list[dict[str, Any]]]:
     """Runs that need one data set's weights, which the first of them makes; what matters most first."""
     for architecture in scale.architectures:
-        first = architecture == scale.architectures[0]
+        first = architecture == scale.widest
         for fold in range(scale.folds):
             for source in scale.sets:
                 others = (scale.sets if first else scale.few_sets) if first or source in scale.few_sets else ()
