@@ -13,9 +13,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from seedbed.assets.zoo.builder import empty_network
+from seedbed.assets.zoo.builder import empty_network, hub_network
 from seedbed.assets.zoo.hub import answers, fetched_before, may_give
 from seedbed.assets.zoo.records import WEIGHTS_FILE, read_card
+from seedbed.base.errors import InvalidInput
 
 OFFERED = "test_resnet.r160_in1k"  # timm's smallest
 _ASKING = """
@@ -147,3 +148,8 @@ def test_a_hub_that_was_forbidden_is_not_asked(server, monkeypatch: pytest.Monke
     assert may_give()
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert not may_give()
+
+
+def test_weights_that_nobody_offers_are_refused_and_not_waited_for() -> None:
+    with pytest.raises(InvalidInput, match="Nobody offers pretrained weights of 'botnet50ts_256'"):
+        hub_network("botnet50ts_256")

@@ -18,6 +18,8 @@ def operator(team_server: Server) -> httpx.Client:
     browser = team_server.browser()
     form = {"code": team_server.set_up, "name": "ada", "password": PASSWORD}
     assert browser.post("/set-up", data={**form, "code": "wrong"}).status_code == 403
+    short = browser.post("/set-up", data={**form, "password": "a"})
+    assert short.status_code == 422 and short.text.count("<li>") == 2  # too short, and one letter again and again
     assert browser.post("/set-up", data=form).status_code == 303
     return browser
 

@@ -52,7 +52,7 @@ def problems_of_password(password: str, name: str) -> list[str]:
     """What is wrong with a new password, one sentence each; the sentences never repeat it."""
     problems = []
     if len(password) < SHORTEST:
-        problems.append(f"The password has {len(password)} characters; at least {SHORTEST} are needed.")
+        problems.append(f"The password is too short: at least {SHORTEST} characters are needed.")
     if len(password) > LONGEST:
         problems.append(f"The password has more than {LONGEST} characters.")
     if password and name and name.casefold() in password.casefold() and len(password) < len(name) + SHORTEST:

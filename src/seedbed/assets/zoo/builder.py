@@ -109,7 +109,7 @@ def _refuse_another_size(card: Card, size: int | None) -> None:
 def _from_hub(name: str, num_classes: int, seed: int, size: int | None, *, fresh: bool = False) -> Backbone:
     plan = plan_network(name, size=size, scratch=False)
     if plan.stem == "small" or not timm.is_model_pretrained(plan.timm):
-        raise Unavailable(f"Nobody offers pretrained weights of '{name}'.", hint=_instead(name))
+        raise InvalidInput(f"Nobody offers pretrained weights of '{name}'.", hint=_instead(name))
     network = _fetched(name, plan, num_classes, seed, size)
     if fresh:
         _fresh_head(network, num_classes, seed)

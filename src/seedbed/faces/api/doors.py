@@ -31,7 +31,7 @@ input, button { font: inherit; width: 100%; padding: .55rem .8rem; border: 1px s
 button { background: var(--leaf); border-color: var(--leaf); color: var(--on-leaf); font-weight: 600; cursor: pointer }
 form p { margin: .4rem 0 0 } :focus-visible { outline: 3px solid var(--leaf); outline-offset: 2px }
 .wrong { background: var(--wash); color: var(--red); border-color: transparent; margin: 0 0 1rem;
-  padding: .8rem 1.2rem }
+  padding: .8rem 1.2rem } .wrong ul { margin: .3rem 0; padding-left: 1.2rem }
 """
 
 
@@ -146,7 +146,7 @@ def _field(label: str, name: str, kind: str, complete: str = "current-password")
 
 
 def _page(title: str, action: str, fields: str, button: str, error: SeedbedError | None) -> Response:
-    wrong = f"<p class=wrong role=alert>{escape(str(error))}</p>" if error else ""
+    wrong = f"<div class=wrong role=alert>{_said(error)}</div>" if error else ""
     body = (
         f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<link rel=icon href='data:,'><title>Seedbed: {title}</title><style>{_STYLE}</style>"
@@ -154,6 +154,13 @@ def _page(title: str, action: str, fields: str, button: str, error: SeedbedError
         f"<form method=post action={action}>{fields}<p><button>{button}</button></form></main>"
     )
     return HTMLResponse(body, error.status if error else 200, headers={"Cache-Control": "no-store"})
+
+
+def _said(error: SeedbedError) -> str:
+    """A mistake with all its problems, one below another."""
+    problems = "".join(f"<li>{escape(problem)}" for problem in error.problems)
+    listed = f"<ul>{problems}</ul>" if problems else ""
+    return f"{escape(error.message)}{listed} {escape(error.hint)}"
 
 
 def _local(following: str) -> str:

@@ -78,10 +78,12 @@ def _greet(url: str, token: str | None, code: str | None) -> None:
         typer.echo(f"Seedbed is at {url}/?token={token}")
         typer.echo("Keep this address to yourself: whoever has it may do everything. Ctrl-C stops the server.")
     elif code is not None:
-        typer.echo(f"Seedbed is at {url}. Set up the first operator: {url}/set-up?code={code}")
+        typer.echo(f"Seedbed is at {url}")
+        typer.echo(f"Set up the first operator: {url}/set-up?code={code}")
         typer.echo("The link works once. Ctrl-C stops the server.")
     else:
-        typer.echo(f"Seedbed is at {url}. Ctrl-C stops the server.")
+        typer.echo(f"Seedbed is at {url}")
+        typer.echo("Ctrl-C stops the server.")
     sys.stdout.flush()
 
 
