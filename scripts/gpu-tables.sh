@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Fills the tables that want a GPU, in the order asked for and each for so many seconds: for machines lent by the minute.
+#
+#   scripts/gpu-tables.sh ROWS transfers=400 accuracy=400 speed=300 scaling=90 others=400 backbones=300
+#
+# Runs from the clone with the machine's own Python and torch; `make carry` gathers what else it needs in .carry. ROWS
+# has every row as soon as it is measured, those of earlier calls among them, so that what was measured is not lost with
+# the machine. SEEDBED_BENCH_DATA names the real data, SEEDBED_BENCH_COMMIT the commit where the clone has no git.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -ge 2 ] || { sed -n '2,5p' "$0"; exit 2; }
+rows=$1
+shift
+mkdir -p "$rows" .carry/rows
+cp benchmarks/rows/*.jsonl "$rows"/
+cp .carry/rows/*.jsonl "$rows"/ 2>/dev/null || true # what an earlier call on this machine added
+export SEEDBED_BENCH_ROWS=$rows PYTHONUNBUFFERED=1 PYTHONPATH=$PWD:$PWD/src:$PWD/.carry
+export TORCHINDUCTOR_CACHE_DIR=$PWD/.carry/compiled/inductor TRITON_CACHE_DIR=$PWD/.carry/compiled/triton
+
+share_gpu() { # trainings of small networks fill a GPU only beside each other
+  export CUDA_MPS_PIPE_DIRECTORY=/tmp/mps CUDA_MPS_LOG_DIRECTORY=/tmp/mps-log
+  mkdir -p "$CUDA_MPS_PIPE_DIRECTORY" "$CUDA_MPS_LOG_DIRECTORY"
+  nvidia-cuda-mps-control -d 2>/dev/null || true
+}
+
+keep_gpu() { # what is timed runs alone
+  echo quit | timeout 10 nvidia-cuda-mps-control 2>/dev/null || true
+  unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
+}
+
+fill() { # TABLE MINUTES
+  case $1 in
+    transfers) share_gpu; python3 -m benchmarks.transfers --workers 6 --minutes "$2" ;;
+    accuracy) share_gpu; python3 -m benchmarks.ssl_accuracy --workers 3 --compiled --minutes "$2" \
+      --methods "steady,supervised,probe,all labels" ;;
+    others) share_gpu; python3 -m benchmarks.ssl_accuracy --workers 3 --compiled --minutes "$2" \
+      --methods freematch,fixmatch,adamatch,flexmatch,softmatch,mixmatch ;;
+    semilearn) keep_gpu; python3 -m benchmarks.ssl_accuracy --minutes "$2" --methods "semilearn freematch" ;;
+    backbones) share_gpu; python3 -m benchmarks.ssl_backbones --workers 3 --minutes "$2" ;;
+    speed) keep_gpu; python3 -m benchmarks.ssl_speed --minutes "$2" ;;
+    scaling) keep_gpu; python3 -m benchmarks.scaling --gpu --minutes "$2" ;;
+    *) echo "There is no table '$1'."; return 2 ;;
+  esac
+}
+
+for asked in "$@"; do
+  table=${asked%%=*} seconds=${asked##*=} began=$SECONDS
+  minutes=$(python3 -c "print($seconds / 60)")
+  fill "$table" "$minutes" > "$rows/$table.log" 2>&1 || echo "$table failed: $(tail -n 1 "$rows/$table.log")"
+  cp "$rows"/*.jsonl .carry/rows/
+  cp benchmarks/RESULTS.md "$rows"/
+  echo "$table took $((SECONDS - began)) s; $(grep -c ' of \|, fold ' "$rows/$table.log" || true) lines of progress"
+done
+keep_gpu
