@@ -197,23 +197,31 @@ def figures(rows: Rows, sets: Sequence[str]) -> dict[str, float]:
 
 def note(rows: Rows, sets: Sequence[str]) -> str:
     """Where the default loses beyond chance, the other tables, and what the signs mean."""
-    lost = [
-        f"{where} against {other} ({gain:+.1f})"
-        for other in (LABELS_ONLY, PROBE, PEER)
-        for gain, (_, high), where in comparisons(rows, sets, other)
-        if high < 0
-    ]
     near = nearness(rows)
     parts = [
         "~ fewer than three seeds; * a class has fewer than twice as many training images as the budget, and gave half "
-        f"of them. The default is '{DEFAULT}'. At 5 and 40 labels it loses beyond the paired 95 % interval: "
-        f"{', '.join(lost) or 'nowhere'}.",
+        f"of them. The default is '{DEFAULT}'. {losses(rows, sets)}",
         f"Accuracy (%) by method, beside a plain loop of ours with one seed:\n\n{table_of(means_table(rows, sets))}",
         f"The default in the layout of HARVEST's table II:\n\n{table_of(table_ii(rows))}",
         f"The fewest labels a class at which the default comes within 1 and within 3 points of {ALL}, for sets whose "
-        f"classes all have twice {_LARGEST} training images:\n\n{table_of(near)}",
+        f"classes all have twice {_LARGEST} training images ({len(near)} so far):\n\n{table_of(near)}",
     ]
     return "\n\n".join(part for part in parts if not part.endswith("\n\n"))
+
+
+def losses(rows: Rows, sets: Sequence[str]) -> str:
+    """Where the default is behind: beyond the interval where there are seeds for one, else at all."""
+    found = [(other, *one) for other in (LABELS_ONLY, PROBE, PEER) for one in comparisons(rows, sets, other)]
+    lost = [_behind(other, gain, where) for other, gain, (_, high), where in found if high < 0]
+    once = [(other, gain, where) for other, gain, (low, _), where in found if low == -np.inf]
+    sure = f"At 5 and 40 labels it loses beyond the paired 95 % interval: {', '.join(lost) or 'nowhere'}."
+    behind = ", ".join(_behind(other, gain, where) for other, gain, where in once if gain < 0)
+    unsure = f"{len(once)} of {len(found)} comparisons are of one seed, which has no interval; behind in those: {behind}."
+    return f"{sure if len(once) < len(found) else ''} {unsure if behind else ''}".strip()
+
+
+def _behind(other: str, gain: float, where: str) -> str:
+    return f"{where} against {other} ({gain:+.1f})"
 
 
 def report_of(rows: Rows, sets: Sequence[str], *, real: bool, drawn: bool = False) -> Report:
