@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE =
-# Tests wait for the disk thousands of times; in memory, where there is room, that takes no time. Kept is what failed.
-IN_MEMORY := $(shell test "$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -ge 6000000 2>/dev/null && echo TMPDIR=/dev/shm)
+# Where tests keep their files: in memory where there is room; `make IN_MEMORY= test` keeps them on the disk.
+IN_MEMORY := $(shell bash scripts/room-for-tests.sh)
 
 .PHONY: demo test test-slow lint types imports suite system constraints peers carry clean help
 

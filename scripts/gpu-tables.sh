@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fills the tables that want a GPU, in the order asked for and each for so many seconds: for machines lent by the minute.
+# Fills the tables that want a GPU, in the order asked for and each for so many seconds: for machines rented by the minute.
 #
 #   scripts/gpu-tables.sh ROWS transfers=400 accuracy=400 speed=300 scaling=90 others=400 backbones=300
 #
@@ -12,18 +12,22 @@ cd "$(dirname "$0")/.."
 rows=$1
 shift
 mkdir -p "$rows" .carry/rows
-cp benchmarks/rows/*.jsonl "$rows"/
-cp .carry/rows/*.jsonl "$rows"/ 2>/dev/null || true # what an earlier call on this machine added
+for table in benchmarks/rows/*.jsonl .carry/rows/*.jsonl; do # the second: what earlier calls on this machine added
+  [ -f "$table" ] || continue
+  touch "$rows/$(basename "$table")"
+  grep -vxFf "$rows/$(basename "$table")" "$table" >> "$rows/$(basename "$table")" || true
+done
 export SEEDBED_BENCH_ROWS=$rows PYTHONUNBUFFERED=1 PYTHONPATH=$PWD:$PWD/src:$PWD/.carry
 export TORCHINDUCTOR_CACHE_DIR=$PWD/.carry/compiled/inductor TRITON_CACHE_DIR=$PWD/.carry/compiled/triton
 
 share_gpu() { # trainings of small networks fill a GPU only beside each other
-  export CUDA_MPS_PIPE_DIRECTORY=/tmp/mps CUDA_MPS_LOG_DIRECTORY=/tmp/mps-log
+  export CUDA_MPS_PIPE_DIRECTORY=$PWD/.carry/mps CUDA_MPS_LOG_DIRECTORY=$PWD/.carry/mps-log
   mkdir -p "$CUDA_MPS_PIPE_DIRECTORY" "$CUDA_MPS_LOG_DIRECTORY"
   nvidia-cuda-mps-control -d 2>/dev/null || true
 }
 
 keep_gpu() { # what is timed runs alone
+  [ -n "${CUDA_MPS_PIPE_DIRECTORY:-}" ] || return 0
   echo quit | timeout 10 nvidia-cuda-mps-control 2>/dev/null || true
   unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
 }

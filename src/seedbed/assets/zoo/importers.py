@@ -56,14 +56,15 @@ def keep_file(
 
 
 def keep_from_hub(name: str, folder: Path, about: About) -> KeptCard:
-    """Keep what timm's hub offers under a name, by the licence that timm knows; Unavailable where it gives nothing."""
+    """Keep what timm's hub offers under a name, by the licence that timm knows.
+
+    Unavailable where the hub gives nothing now, InvalidInput where nobody offers weights under that name.
+    """
     try:
         found = hub_network(name)
-    except Unavailable as error:
-        elsewhere = (
-            f"Fetch the file elsewhere, and bring that: seedbed zoo import FILE --architecture {network_of(name)}"
-        )
-        raise Unavailable(error.message, hint=elsewhere) from error
+    except (Unavailable, InvalidInput) as error:
+        elsewhere = f"seedbed zoo import FILE --architecture {network_of(name)}"
+        raise type(error)(error.message, hint=f"Fetch the file elsewhere, and bring that: {elsewhere}") from error
     state, config = found.network.state_dict(), getattr(found.network, "pretrained_cfg", {})
     known = about if about.licence != UNKNOWN else replace(about, licence=str(config.get("license") or UNKNOWN))
     return _keep(state, found.architecture, folder, known, preprocessing=found.preprocessing)
