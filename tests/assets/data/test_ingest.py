@@ -238,6 +238,48 @@ def test_what_is_swapped_for_a_link_after_it_was_listed_is_not_read(save: Save, 
     assert codes(result)["unreadable"] == ("b.jpg", "deep/c.jpg")
 
 
+def test_links_that_lead_to_themselves_are_findings(save: Save, tmp_path: Path) -> None:
+    folder = save("a.jpg", 0).parent
+    for name, to in (("loop.jpg", "loop.jpg"), ("there", "back"), ("back", "there"), ("loop.txt", "loop.txt")):
+        (folder / name).symlink_to(to)
+    result, data = take(folder, tmp_path / "out")
+    assert [record.file for record in data.records] == ["a.jpg"] and result.left_out == 3
+    found = codes(result)
+    assert found["unreadable"] == ("back", "loop.jpg", "there") and found["not-images"] == ("loop.txt",)
+
+
+def test_a_manifest_may_name_a_link_that_leads_to_itself_and_may_be_one(save: Save, tmp_path: Path) -> None:
+    folder = save("a.jpg", 0).parent
+    (folder / "loop.jpg").symlink_to("loop.jpg")
+    (folder / "manifest.csv").write_text("file\na.jpg\nloop.jpg\n")
+    named, _ = take(folder, tmp_path / "named")
+    assert named.images == 1 and codes(named)["missing"] == ("loop.jpg",)
+    (folder / "manifest.csv").unlink()
+    (folder / "manifest.csv").symlink_to("manifest.csv")
+    walked, _ = take(folder, tmp_path / "walked")
+    assert codes(walked)["unreadable"] == ("loop.jpg",) and codes(walked)["not-images"] == ("manifest.csv",)
+
+
+def test_pipes_are_not_waited_for(save: Save, tmp_path: Path) -> None:
+    file = save("b.jpg", 1)
+    folder = save("a.jpg", 0).parent
+    for name in ("pipe.jpg", "manifest.csv"):
+        os.mkfifo(folder / name)
+
+    def swap(done: int, total: int) -> None:
+        if done == 0:  # everything is listed, and nothing read yet
+            file.unlink()
+            os.mkfifo(file)
+
+    result, data = take(folder, tmp_path / "out", on_progress=swap)
+    assert [record.file for record in data.records] == ["a.jpg"]
+    assert codes(result)["not-images"] == ("manifest.csv", "pipe.jpg")
+    assert "b.jpg (is a pipe or a device, and no plain file)" in result.findings[0].sentence
+    for name in ("pipe.jpg", "manifest.csv"):
+        with pytest.raises(InvalidInput):
+            take(folder / name, tmp_path / "alone")
+
+
 def test_a_link_within_the_folder_and_a_folder_by_its_link_are_read(save: Save, tmp_path: Path) -> None:
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "again.jpg").symlink_to(save("deep/c.jpg", 2))

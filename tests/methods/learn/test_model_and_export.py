@@ -1,6 +1,7 @@
 import ast
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -183,6 +184,23 @@ def test_one_image_a_folder_and_an_archive_get_the_same_answers(model, task, tmp
     np.testing.assert_allclose(of_archive.probabilities, of_folder.probabilities, atol=1e-5)
     (one,) = predict_path(model, folder / "2.png").probabilities
     np.testing.assert_allclose(one, of_folder.probabilities[2], atol=1e-5)
+
+
+def test_files_that_cannot_be_read_are_named_and_not_waited_for(model, task, tmp_path):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for number in range(2):
+        Image.fromarray(task.images[number]).save(folder / f"{number}.png")
+    (folder / "loop.png").symlink_to("loop.png")
+
+    def swap(done: int, total: int) -> None:
+        if done == 1:  # of what was listed, the second has not been read yet
+            (folder / "1.png").unlink()
+            os.mkfifo(folder / "1.png")
+
+    answers = predict_path(model, folder, batch=1, on_progress=swap)
+    assert answers.files == ("0.png",) and list(answers.refused) == ["1.png", "loop.png"]
+    assert "pipe" in answers.refused["1.png"] and "symbolic links" in answers.refused["loop.png"]
 
 
 def test_an_archive_that_reaches_outside_and_a_folder_without_images_are_refused(model, tmp_path):

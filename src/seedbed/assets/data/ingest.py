@@ -5,7 +5,6 @@ Threads, not processes: Pillow lets go of the interpreter while it decodes and s
 
 import contextlib
 import json
-import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +29,6 @@ from seedbed.assets.data.statistics import ChannelSums, statistics_of
 from seedbed.base.errors import Conflict, InvalidInput
 from seedbed.base.files import says_when_full, write_atomically
 from seedbed.base.ids import digest_of, digest_of_bytes
-from seedbed.base.resources import show_size
 from seedbed.base.run import Stopped
 
 _BATCH = 64  # files that a thread takes at once
@@ -101,7 +99,7 @@ class _Ingest:
 
     def _key(self) -> str:
         """Names the work: a journal of other files, another size or another earlier version is not continued."""
-        stats = [(item.name, item.path.stat()) for item in self.source.items]
+        stats = [(item.name, item.path.lstat()) for item in self.source.items]
         files = [(name, s.st_size, 0 if self.source.owned else s.st_mtime_ns) for name, s in stats]
         return digest_of([self.size, sorted(self.known), files])
 
@@ -180,18 +178,10 @@ class _Ingest:
 
     def _take_one(self, index: int, item: Item, pixels: NDArray[np.uint8], rows: dict[str, int]) -> Outcome:
         try:
-            if item.path.resolve() != item.path:
-                return Outcome(index, reason="was swapped for a link while it was read in")
-            with open(item.path, "rb", buffering=0, opener=_follow_no_link) as opened:
-                if os.fstat(opened.fileno()).st_size > self.limits.file_bytes:
-                    return Outcome(index, reason=f"larger than {show_size(self.limits.file_bytes)}", bomb=True)
-                data = opened.readall()
-        except OSError as error:
-            return Outcome(index, reason=f"cannot be opened ({error.strerror})")
-        image = digest_of_bytes(data)
-        if image in self.known or image in rows:
-            return Outcome(index, id=image)
-        try:
+            data = item.read(self.limits.file_bytes)
+            image = digest_of_bytes(data)
+            if image in self.known or image in rows:
+                return Outcome(index, id=image)
             picture = decode(data, size=self.size, pixel_limit=self.limits.pixels)
         except Undecodable as error:
             return Outcome(index, reason=error.reason, bomb=error.bomb)
@@ -271,10 +261,6 @@ class _Ingest:
         write_atomically(self.folder / RECORDS, write_records(merged.records))
         shutil.rmtree(self.folder / _OLD_CACHE, ignore_errors=True)
         (self.folder / JOURNAL).unlink()
-
-
-def _follow_no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW)
 
 
 def _with_hash(outcome: Outcome, hashes: NDArray[np.uint64], rows: dict[str, int]) -> Outcome:

@@ -7,14 +7,17 @@ columns that its place or the manifest gives it.
 import contextlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from seedbed.assets.data.archives import is_archive, unpack
+from seedbed.assets.data.decode import Undecodable
 from seedbed.assets.data.limits import Limits
 from seedbed.base.errors import InvalidInput, NotFound, Unsafe
 from seedbed.base.files import inside
+from seedbed.base.resources import show_size
 from seedbed.base.tables import CLASS_COLUMNS, FILE_COLUMNS, FILES_HINT, Sheet
 from seedbed.base.text import readable
 
@@ -39,10 +42,29 @@ class Item:
     """One file that should be an image."""
 
     name: str
-    path: Path  # as it really is, without links: one that is a link when it is read was swapped meanwhile
+    path: Path  # as it really is, without links, unless they lead nowhere: one that leads elsewhere came meanwhile
     klass: str = ""
     split: str = ""
     extra: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self, most: int) -> bytes:
+        """All bytes, `most` at most; Undecodable says why there are none: too many, not to be opened, no plain file."""
+        try:
+            if os.path.realpath(self.path, strict=True) != str(self.path):
+                raise Undecodable("was swapped for a link while it was read in")
+            with open(self.path, "rb", buffering=0, opener=_follow_and_wait_for_nothing) as opened:
+                found = os.fstat(opened.fileno())
+                if not stat.S_ISREG(found.st_mode):
+                    raise Undecodable("is a pipe or a device, and no plain file")
+                if found.st_size > most:
+                    raise Undecodable(f"larger than {show_size(most)}", bomb=True)
+                return opened.readall()
+        except OSError as error:
+            raise Undecodable(f"cannot be opened ({error.strerror})") from None
+
+
+def _follow_and_wait_for_nothing(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)  # to open a pipe would wait for a writer
 
 
 @dataclass(frozen=True)
@@ -82,17 +104,14 @@ def open_source(path: Path, scratch: Path, *, limits: Limits | None = None) -> I
 def _look(path: Path, scratch: Path, limits: Limits) -> Source:
     if path.is_dir():
         archives = sorted(file for file in path.iterdir() if file.is_file() and is_archive(file))
-        tables = [file for file in path.iterdir() if file.suffix.lower() in (".csv", ".tsv")]
-        if archives:
-            return _with_archives(path, archives, scratch, limits)
-        return _read_manifest(tables[0]) if _is_manifest(tables) else _read_folder(path)
+        return _with_archives(path, archives, scratch, limits) if archives else _by_manifest_or_place(path)
     if not path.exists():
         raise NotFound(
             f"There is no file or folder {path}.", hint="Check the path; it is read on the machine that runs."
         )
-    if path.suffix.lower() in (".csv", ".tsv"):
+    if _is_table(path):
         return _read_manifest(path)
-    if is_archive(path):
+    if path.is_file() and is_archive(path):
         return _read_archive(path, scratch / "0", limits)
     if path.suffix.lower() in IMAGE_SUFFIXES:
         return Source((Item(path.name, path.resolve()),))
@@ -101,8 +120,14 @@ def _look(path: Path, scratch: Path, limits: Limits) -> Source:
     )
 
 
-def _is_manifest(tables: Sequence[Path]) -> bool:
-    return len(tables) == 1 and tables[0].name.lower() == MANIFEST
+def _by_manifest_or_place(folder: Path) -> Source:
+    tables = [file for file in folder.iterdir() if _is_table(file)]
+    only = tables[0] if len(tables) == 1 else None
+    return _read_manifest(only) if only and only.name.lower() == MANIFEST else _read_folder(folder)
+
+
+def _is_table(path: Path) -> bool:
+    return path.suffix.lower() in (".csv", ".tsv") and path.is_file()
 
 
 def _with_archives(folder: Path, archives: Sequence[Path], scratch: Path, limits: Limits) -> Source:
@@ -139,9 +164,7 @@ def _read_archive(archive: Path, folder: Path, limits: Limits) -> Source:
     damaged = [readable(name) for name in unpack(archive, folder, limits)]
     inner = [path for path in folder.iterdir() if not _is_ignored(path.name)]
     wrapped = len(inner) == 1 and inner[0].is_dir() and inner[0].name.lower() not in _SPLITS
-    root = inner[0] if wrapped else folder
-    tables = [file for file in root.iterdir() if file.suffix.lower() in (".csv", ".tsv")]
-    found = _read_manifest(tables[0]) if _is_manifest(tables) else _read_folder(root)
+    found = _by_manifest_or_place(inner[0] if wrapped else folder)
     return Source(found.items, True, found.not_images, found.missing, found.outside, tuple(damaged))
 
 
@@ -150,14 +173,22 @@ def _read_folder(root: Path) -> Source:
     top = root.resolve()
     for path in _walk(top):
         name = readable(path.relative_to(top).as_posix())
-        real = path.resolve() if path.is_symlink() else path
+        real = _real(path) if path.is_symlink() else path
         if path.is_symlink() and (path.is_dir() or not real.is_relative_to(top)):
             outside.append(name)
-        elif real.is_file() and (path.suffix.lower() in IMAGE_SUFFIXES or not path.suffix):
+        elif (real.is_file() or real.is_symlink()) and (path.suffix.lower() in IMAGE_SUFFIXES or not path.suffix):
             items.append(_placed(name, real))
         else:
             not_images.append(name)
     return Source(tuple(items), not_images=tuple(not_images), outside=tuple(outside))
+
+
+def _real(path: Path) -> Path:
+    """Where a link leads; one that leads to itself stays a link, as with newer versions of Python it does anyway."""
+    try:
+        return path.resolve()
+    except RuntimeError:
+        return path
 
 
 def _walk(root: Path) -> Iterator[Path]:
@@ -197,6 +228,9 @@ def _read_manifest(table: Path) -> Source:
             path = inside(table.parent, name)
         except (Unsafe, ValueError):
             outside.append(name)
+            continue
+        except RuntimeError:  # a link that leads to itself
+            missing.append(name)
             continue
         if not name or not path.is_file():
             missing.append(name or f"(line {row.line}: no file)")

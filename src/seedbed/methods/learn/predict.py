@@ -85,9 +85,8 @@ def _pictures(
 ) -> Iterator[tuple[str, NDArray[np.uint8]]]:
     for item in items:
         try:
-            if item.path.stat().st_size > limits.file_bytes:
-                raise Undecodable(f"more than {limits.file_bytes:,} bytes")
-            yield item.name, decode(item.path.read_bytes(), size=size, pixel_limit=limits.pixels).pixels
+            data = item.read(limits.file_bytes)
+            yield item.name, decode(data, size=size, pixel_limit=limits.pixels).pixels
         except Undecodable as error:
             refused[item.name] = error.reason
 
