@@ -56,6 +56,20 @@ def test_names_that_stand_side_by_side_on_a_phone_share_its_width():
     assert sum(letters[0]) <= 44 and letters[1] == [20] * 4
 
 
+@pytest.mark.parametrize("count", [3, 11, 12, 22, 23, 30, 45])
+def test_where_a_phone_has_no_room_for_names_only_those_that_stand_alone_are_there(count):
+    origin = charts.Box("origin", "Leaves of the northern plots", "data-set", "/")
+    many = [charts.Box(str(number), f"a very long name.{number}", "labels", "/") for number in range(count)]
+    graph = charts.lineage([origin, *many], [("origin", box.id) for box in many])
+    narrow, wide = (media["option"]["series"][0]["data"] for media in graph["media"])
+    assert all(node["label"]["show"] for node in wide)
+    alone, *others = narrow
+    assert alone["label"]["show"] and alone["label"]["formatter"].startswith("{a|Leaves of…hern plots}")
+    shown = [node["label"]["formatter"].split("\n")[0] for node in others if node["label"]["show"]]
+    assert len(shown) == (count if count <= 11 else 0)
+    assert sum(len(name) - len("{a|}") for name in shown) <= 44
+
+
 @pytest.mark.parametrize("count", [0, 1, 799, 800, 801, 5000, 100_001])
 def test_thinning_keeps_the_ends_and_the_order(count):
     points = [(step, float(step)) for step in range(count)]

@@ -150,12 +150,14 @@ def lineage(boxes: Sequence[Box], arrows: Sequence[tuple[str, str]]) -> Options:
     places = [
         (box, rank, place - (len(row) - 1) / 2) for rank, row in enumerate(ranks) for place, box in enumerate(row)
     ]
-    half = max((len(row) for row in ranks), default=1) / 2
+    widest = max((len(row) for row in ranks), default=1)
+    half = widest / 2
     long = {"min": -0.5, "max": len(ranks) - 0.5}
     across = {"min": -half, "max": half}
     wide = _axes(long, across, [_node(box, rank, place, side="bottom") for box, rank, place in places])
-    beside = {"side": "right"} if half <= 1 else {"side": "bottom", "room": int(_ACROSS_A_PHONE / (2 * half))}
-    tall = _axes(across, long, [_node(box, place, rank, **beside) for box, rank, place in places])
+    named = [_named_on_a_phone(len(ranks[rank]), widest) for _, rank, _ in places]
+    nodes = [_node(box, place, rank, **name) for (box, rank, place), name in zip(places, named, strict=True)]
+    tall = _axes(across, long, nodes)
     series = [{**_GRAPH, "data": wide["series"][0]["data"], "links": _links(arrows)}]
     drawn = {
         **base(),
@@ -178,7 +180,7 @@ def heights(boxes: Sequence[Box], arrows: Sequence[tuple[str, str]]) -> tuple[in
 
 
 NARROW = 640  # pixels of a chart that is drawn from top to bottom; seedbed.css knows it too
-_ROOM, _ACROSS_A_PHONE = 20, 44  # letters of a name, and of all names that stand side by side
+_ROOM, _LEAST_ROOM, _ACROSS_A_PHONE = 20, 4, 44  # letters of a name, at most and at least, and of all side by side
 _NO = {"show": False}
 _GRAPH: dict[str, Any] = {
     "type": "graph",
@@ -288,6 +290,12 @@ def _middle(places: Sequence[float]) -> float:
     return sum(places) / len(places) if places else 0.0
 
 
+def _named_on_a_phone(neighbours: int, widest: int) -> Options:
+    if widest <= 2:
+        return {"side": "right"}
+    return {"side": "bottom", "room": _ROOM if neighbours == 1 else _ACROSS_A_PHONE // widest}
+
+
 def _node(box: Box, x: float, y: float, *, side: str, room: int = _ROOM) -> Options:
     return {
         "id": box.id,
@@ -303,7 +311,7 @@ def _node(box: Box, x: float, y: float, *, side: str, room: int = _ROOM) -> Opti
             "borderType": "dashed" if box.gone else "solid",
         },
         "label": {
-            "show": True,
+            "show": room >= _LEAST_ROOM,
             "position": side,
             "distance": 8,
             "formatter": f"{{a|{_plain(box.title, room)}}}\n{{b|{_plain(box.under, room)}}}",
