@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from seedbed.assets.store.bundle import Array, ArrayType, Bundle, Lineage
 from seedbed.faces.ui.reliability import reliability
 from seedbed.faces.ui.reports import (
@@ -77,7 +79,12 @@ def test_what_a_training_took_comes_from_its_model_and_its_last_words():
     model = Bundle("m", "m", "model", "", 0.0, {}, arrays, Lineage(), False, "", "")
     used = used_of(model, {"memory_gib": [(5, 1.0), (240, 1.26)], "memory_gpu_gib": []})
     assert used == {"steps": "240", "label": "1", "of memory": "1.3 GiB"}
-    early = Bundle(
-        "m", "m", "model", "", 0.0, {}, {**arrays, "planned": Array(ArrayType.INT, (1200,))}, Lineage(), False, "", ""
-    )
-    assert used_of(early, {})["steps"] == "240 of 1,200"
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"), [(240, {"steps": "240 of 1,200"}), (1, {"steps": "1 of 1,200"}), (None, {})]
+)
+def test_a_training_that_ended_early_took_some_of_its_steps(steps: int | None, said: dict[str, str]):
+    took = {"planned": 1200} | ({} if steps is None else {"steps": steps})
+    arrays = {name: Array(ArrayType.INT, (number,)) for name, number in took.items()}
+    assert used_of(Bundle("m", "m", "model", "", 0.0, {}, arrays, Lineage(), False, "", ""), {}) == said

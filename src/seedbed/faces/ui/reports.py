@@ -86,12 +86,12 @@ def curve_of(facts: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
 def used_of(model: Bundle, metrics: Mapping[str, Sequence[tuple[int, float]]]) -> dict[str, str]:
     """What a training took, as far as its model and its job say: name of the figure -> value."""
     found: dict[str, str] = {}
+    planned = int(scalar(model, "planned") or 0)
     for name, what in (("steps", "step"), ("labels", "label"), ("images", "image")):
         if (value := scalar(model, name)) is not None:
             number, _, noun = plural(int(value), what).partition(" ")
-            found[noun] = number
-    if (planned := int(scalar(model, "planned") or 0)) > int(scalar(model, "steps") or 0):
-        found["steps"] = f"{found['steps']} of {planned:,}"  # it ended early
+            early = name == "steps" and planned > int(value)
+            found["steps" if early else noun] = f"{number} of {planned:,}" if early else number
     for name, what in (("memory_gib", "of memory"), ("memory_gpu_gib", "of GPU memory")):
         if points := metrics.get(name):
             found[what] = f"{points[-1][1]:.1f} GiB"
