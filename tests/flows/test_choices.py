@@ -72,6 +72,13 @@ def test_images_that_the_patches_of_a_network_do_not_divide_are_refused_before_a
     assert not STEPS.get("train").params_problems({"start": "resnet18", "size": 33})
 
 
+@pytest.mark.parametrize("start", ["vit_small", "resnet18"])
+@pytest.mark.parametrize("size", [0, -1, -2])
+def test_of_a_size_that_is_none_only_that_is_said(start: str, size: int) -> None:
+    problems = STEPS.get("train").params_problems({"start": start, "size": size})
+    assert problems == [f"size is {size}; it must be at least 1."]
+
+
 def test_classes_go_by_name_and_ordered_ones_by_value() -> None:
     assert in_order(["b", "a", "b"], ()) == (("a", "b"), ())
     named = {"none": 0.0, "half": 50.0, "all": 100.0}

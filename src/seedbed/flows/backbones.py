@@ -25,6 +25,8 @@ def backbone_problems(name: str, size: int) -> Iterator[str]:
     if name not in CARDS and not is_backbone(name) and name.partition(".")[0] not in timm_names():
         known = sorted({*CARDS, *BACKBONES, *timm_names()})
         yield f"start: there is no backbone and no card named '{name}'. {near_matches(name, known, others=True)}"
+    if size < 1:  # no network takes it: the settings say so themselves
+        return
     try:
         plan_network(name, size=size, scratch=False)
     except InvalidInput as error:
