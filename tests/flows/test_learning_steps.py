@@ -72,7 +72,8 @@ def trained(decoded: Decoded, known: Mapping[str, str], tmp_path_factory: pytest
     """A model of two ordered classes, with enough labels to hold some out, and everything that is made of it."""
     folder = tmp_path_factory.mktemp("trained")
     named = sorted(set(known.values()))[:2]
-    params = {**QUICK, "few": 5, "values": {named[0]: 0.0, named[1]: 40.0}}
+    gently = {"learning_rate": 1e-5}  # in so few steps, the usual rate makes it call everything by one name
+    params = {**QUICK, **gently, "few": 5, "values": {named[0]: 0.0, named[1]: 40.0}}
     labels = Labels.write(folder / "labels", some(known, 2, 0, 6))
     test = Labels.write(folder / "test", some(known, 2, 6, 10))
     model = do("train", folder / "train", params, decoded=decoded, labels=labels, holdout=test)
@@ -92,8 +93,7 @@ def test_the_report_has_all_that_pages_show(trained: dict[str, Any], decoded: De
     assert facts["mean_absolute_error"] == pytest.approx(40 * (1 - facts["accuracy"]))
     assert 0 <= facts["expected_absolute_error"] <= 40
     assert sum(one["count"] for one in facts["reliability"]) == 8
-    assert facts["calibrated_on"] == 2 and facts["temperature"] > 0
-    assert not any("temperature" in note or "ranked" in note for note in facts["notes"])  # both were measured
+    assert facts["calibrated_on"] == 2 and facts["temperature"] > 0 and facts["notes"] == []
     for wrong in facts["mistakes"]:
         assert decoded.files[wrong["index"]] == wrong["file"] and wrong["true"] != wrong["called"]
     assert [point["step"] for point in facts["curve"]] == [0, 2, 4]
