@@ -1,15 +1,18 @@
 """Bundles and contexts by command: what is damaged is said, what stays is named, contexts are looked into and go."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from seedbed.assets.store.content import HEAL
 from tests.faces.cli.conftest import Asked, Seedbed
 from tests.faces.servers import Server
 
 DAMAGED = 10
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.fixture
@@ -29,10 +32,15 @@ def added(seedbed: Seedbed, own: tuple[str, str], tmp_path: Path, name: str, **f
     return json.loads(done.stdout)
 
 
+def file_of(home: Path, bundle: Any) -> Path:
+    """Where a bundle's first file lies."""
+    digest = bundle["arrays"]["files"]["items"][0]["digest"]
+    return home / "files" / digest[:2] / digest
+
+
 def spoil(home: Path, bundle: Any) -> None:
     """Change two bytes of a bundle's first file."""
-    digest = bundle["arrays"]["files"]["items"][0]["digest"]
-    path = home / "files" / digest[:2] / digest
+    path = file_of(home, bundle)
     path.chmod(0o644)
     path.write_bytes(b"XX" + path.read_bytes()[2:])
 
@@ -79,6 +87,24 @@ def test_what_is_damaged_comes_back_from_a_remote_and_from_the_same_files(
     spoil(tmp_path / "own", made)
     added(seedbed, own, tmp_path, "again", a="leaf")
     assert seedbed(*own, "store", "verify").returncode == 0
+
+
+@pytest.mark.parametrize("advice", [HEAL, (DOCS / "training.md").read_text()], ids=["the hint", "the page"])
+def test_the_advice_on_a_lost_file_works_as_it_is_typed(
+    seedbed: Seedbed, own: tuple[str, str], tmp_path: Path, advice: str
+) -> None:
+    made = added(seedbed, own, tmp_path, "plants", a="leaf")
+    file_of(tmp_path / "own", made).unlink()
+    folder = next(path for path in tmp_path.iterdir() if path.name.startswith("plants"))
+    (add,) = set(re.findall(r"seedbed (store add(?: [A-Z]+| --\w+)*)", advice))
+    given = {"FOLDER": str(folder), "NAME": "again"}
+    done = seedbed(*own, *(given.get(word, word) for word in add.split()))
+    assert done.returncode == 0, done.stderr
+    assert seedbed(*own, "store", "verify").returncode == 0
+    job = json.loads(seedbed(*own, "jobs", "submit", "sleep-and-count", "-p", "steps=1", "--json").stdout)
+    (again,) = set(re.findall(r"seedbed (jobs rerun(?: [A-Z]+)? --again)", advice))
+    done = seedbed(*own, *(job["id"] if word == "JOB" else word for word in again.split()))
+    assert done.returncode == 0, done.stderr
 
 
 def test_damaged_bytes_are_not_served_over_the_network(

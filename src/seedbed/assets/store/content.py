@@ -22,8 +22,9 @@ _READ_ONLY = 0o444
 _READERS = 4
 _AT_ONCE = 64  # files that a reader takes from the pile at most: a turn of its own for each costs more than a link does
 HEAL = (
-    "Bring it back: seedbed store pull, or seedbed store add with the folder that it came from; what a job made, "
-    "seedbed jobs rerun --again makes again. seedbed store verify names all that is damaged."
+    "Bring it back: seedbed store pull, or seedbed store add FOLDER --name NAME with the folder that it came from and "
+    "any name; what a job made, seedbed jobs rerun JOB --again makes again. seedbed store verify names all that is "
+    "damaged."
 )
 
 
