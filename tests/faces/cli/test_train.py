@@ -86,7 +86,19 @@ def test_several_machines_are_refused_in_a_sentence(seedbed: Seedbed, leaves: Pa
     assert done.returncode == 2 and "no executor here has several machines" in done.stderr
     given = ["--algorithm", "fixmach", "--backbone", "vit_tinny", "--lr", "-1", "--set", "stepz=3"]
     wrong = seedbed("train", "leaves", *given)
-    assert all(said in wrong.stderr for said in ("'fixmatch'", "'vit_tiny'", "learning_rate"))
+    assert all(said in wrong.stderr for said in ("'fixmatch'", "'vit_tiny'", "--lr is -1.0"))
+
+
+def test_mistakes_name_the_option_where_one_was_given_and_else_the_setting(seedbed: Seedbed, leaves: Path) -> None:
+    given = "--lr -1 --batch 0 --unlabelled-batch 0 --backbone vit_tinny --set report_every=0".split()
+    told = " ".join(seedbed("train", "leaves", "--labels", str(leaves), *given).stderr.split())
+    for said in ("--lr is -1.0;", "--batch is 0;", "--unlabelled-batch is 0;", "--backbone: there is no backbone"):
+        assert f" {said}" in told
+    assert " report_every is 0;" in told and "labelled_batch" not in told
+    assert "learning_rate is -1.0;" in seedbed("train", "leaves", "--set", "learning_rate=-1").stderr
+    assert "--lr is nan;" in seedbed("train", "leaves", "--lr", "nan").stderr
+    assert "--size is 2;" in seedbed("train", "leaves", "--labels", str(leaves), "--size", "2").stderr
+    assert seedbed("train", "leaves", "--values", "few").stderr.startswith("--values is 'few';")
 
 
 @pytest.mark.parametrize(

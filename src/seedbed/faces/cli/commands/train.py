@@ -1,5 +1,8 @@
 """`seedbed train`: every setting of a training, with the defaults that the method has."""
 
+import contextlib
+import re
+from collections.abc import Collection, Iterator
 from typing import Annotated, Any, Literal
 
 import typer
@@ -16,6 +19,8 @@ from seedbed.flows.written import read_values, settings_from
 from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
 
 _DEFAULTS = TrainSettings()
+_OPTIONS = {"start": "--backbone", "learning_rate": "--lr", "labelled_batch": "--batch"}  # others as their settings
+_SETTING = re.compile(r"(^|[.:?] )'?(\w+)'?(?=: | (?:is|has|names) )")  # that a sentence begins with
 
 
 def _setting(name: str, help: str) -> Any:
@@ -23,6 +28,21 @@ def _setting(name: str, help: str) -> Any:
     default, on_gpu = getattr(_DEFAULTS, name), f"; {ON_A_GPU[name]} on a GPU" if name in ON_A_GPU else ""
     shown = f" [default: {default}{on_gpu}]" if default != "" else ""
     return typer.Option(help=f"{help}{shown}", show_default=False)
+
+
+@contextlib.contextmanager
+def _naming_options(given: Collection[str]) -> Iterator[None]:
+    """Mistakes in settings that were given by options speak of those: --batch, and not labelled_batch."""
+
+    def option(found: re.Match[str]) -> str:
+        before, name = found.groups()
+        return before + _OPTIONS.get(name, f"--{name.replace('_', '-')}") if name in given else found[0]
+
+    try:
+        yield
+    except InvalidInput as error:
+        problems = [_SETTING.sub(option, problem) for problem in error.problems]
+        raise InvalidInput(_SETTING.sub(option, error.message), hint=error.hint, problems=problems) from None
 
 
 def train(
@@ -110,7 +130,7 @@ def train(
     """
     if data and data_option:
         raise InvalidInput(f"The data set is given twice: '{data}' and --data '{data_option}'.", hint="Leave one out.")
-    named = {
+    named: dict[str, Any] = {
         "algorithm": algorithm,
         "start": backbone,
         "size": size,
@@ -120,14 +140,17 @@ def train(
         "learning_rate": lr,
         "labelled_batch": batch,
         "unlabelled_batch": unlabelled_batch,
-        "values": read_values(values_) if values_ else None,
+        "values": values_ or None,
         "good": good,
         "ranks": ranks,
         "nodes": nodes,
         "scaling": scaling,
     }
-    params = settings_from(values(set_, "--set"), {name: value for name, value in named.items() if value is not None})
-    with session() as here:
+    named = {name: value for name, value in named.items() if value is not None}
+    with _naming_options(named), session() as here:
+        if values_:
+            named["values"] = read_values(values_)
+        params = settings_from(values(set_, "--set"), named)
         asked: dict[str, Any] = {"project": project, "seed": seed, "cls": cls.lower(), "group": group}
         asked |= {"test_share": test_share, "labels_per_class": labels_per_class, "weights": weights}
         asked |= labels_of(here, labels, project)
