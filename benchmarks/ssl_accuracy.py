@@ -20,7 +20,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from benchmarks import harness
 from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, load_set, rows_of
@@ -79,7 +81,7 @@ def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
 
 def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     """One run: how good it is on the test images, and what it took."""
-    data = _loaded(job["set"], job["size"])
+    data = loaded(job["set"], job["size"])
     labels, marked = choose(data.labels_train, job["labels"], job["seed"])
     began = time.monotonic()
     if job["method"] == PEER:
@@ -88,12 +90,19 @@ def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
         steps = scale.steps
     else:
         settings = replace(settings_of(job, scale, data), augment=scale.augment)
-        with tempfile.TemporaryDirectory() as folder:
-            trained = train(data.images_train, labels, settings, MemoryRun(Path(folder), seed=job["seed"]))
-            answers, steps = predict(trained.model, data.images_test), trained.steps
+        answers, steps = trained_answers(data, labels, settings, job["seed"])
     scores = evaluate(answers, data.labels_test, data.classes).metrics()
     facts = {name: scores[name] for name in _SCORES} | {"marked": marked, "steps": steps}
     return {**job, **facts, "seconds": round(time.monotonic() - began, 2)}
+
+
+def trained_answers(
+    data: Set, labels: NDArray[np.int64], settings: TrainSettings, seed: int
+) -> tuple[NDArray[np.float64], int]:
+    """What a model trained with these settings says of the test images, and after how many steps."""
+    with tempfile.TemporaryDirectory() as folder:
+        trained = train(data.images_train, labels, settings, MemoryRun(Path(folder), seed=seed))
+        return predict(trained.model, data.images_test), trained.steps
 
 
 def settings_of(job: Mapping[str, Any], scale: Scale, data: Set) -> TrainSettings:
@@ -115,7 +124,8 @@ def settings_of(job: Mapping[str, Any], scale: Scale, data: Set) -> TrainSetting
 
 
 @lru_cache(maxsize=len(CORE) + len(OTHERS))
-def _loaded(name: str, size: int) -> Set:
+def loaded(name: str, size: int) -> Set:
+    """A set that a process decodes once."""
     return load_set(name, size)
 
 

@@ -39,6 +39,7 @@ fill() { # TABLE MINUTES
       --methods "steady,supervised,probe,all labels" ;;
     others) share_gpu; python3 -m benchmarks.ssl_accuracy --workers 3 --compiled --minutes "$2" \
       --methods freematch,fixmatch,adamatch,flexmatch,softmatch,mixmatch ;;
+    defaults) share_gpu; python3 -m benchmarks.ssl_defaults --workers 3 --compiled --minutes "$2" --labels 40 ;;
     semilearn) keep_gpu; python3 -m benchmarks.ssl_accuracy --minutes "$2" --methods "semilearn freematch" ;;
     backbones) share_gpu; python3 -m benchmarks.ssl_backbones --workers 3 --minutes "$2" ;;
     speed) keep_gpu; python3 -m benchmarks.ssl_speed --minutes "$2" ;;
