@@ -242,6 +242,27 @@ def test_the_steps_say_where_the_project_stands_and_findings_show_their_images(w
     assert watched.wrong == []
 
 
+def test_findings_are_folded_for_who_comes_back_from_labelling_and_not_while_they_are_read(
+    watched: Watched, place: Place
+):
+    platform = place.served.platform
+    made = platform.projects.create("Read while labelled", classes=["rust"], by=SOLO)
+    platform.projects.set_settings(made.id, {"grouping": False, "proposals": False}, by=SOLO)
+    platform.projects.set_data(made.id, place.data, by=SOLO)
+    page = watched.go(f"{place.served.url}/projects/{made.id}")
+    finding = page.locator("#images .findings summary", has_text="copy of another")
+    expect(finding).to_be_visible()
+    file = platform.data.records(place.data, limit=1, by=SOLO)[0]["file"]
+    platform.projects.add_labels(made.id, [LabelEvent(new_id(), file, "rust", "")], by=SOLO)
+    expect(page.locator("#labels-step .say")).to_contain_text("1 of 30 images has a label")
+    expect(finding).to_be_visible()
+    watched.go(f"{place.served.url}/projects/{made.id}/label")
+    page.go_back()
+    expect(page.get_by_text("2 things to look at and more images")).to_be_visible()
+    expect(finding).to_be_hidden()
+    assert watched.wrong == []
+
+
 def test_a_training_is_queued_stopped_let_go_on_and_ended_in_plain_words(
     watched: Watched, place: Place, whole_machine: Job
 ):

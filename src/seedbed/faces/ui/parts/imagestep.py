@@ -94,7 +94,9 @@ class ImageStep:
 
 
 def _beside(found: Sequence[object], *, folded: bool, may_add: bool) -> Element:
-    """The place of what matters while the images are new: once labelling has begun, it is behind a click."""
+    """The place of what matters while the images are new; who opens the page once there are labels finds it behind a
+    click. On a page that is open already it stays as it is: somebody may be reading there, or dropping images.
+    """
     look = f"{say.plural(len(found), 'thing')} to look at" if found else ""
     said = " and ".join(part for part in (look, "more images" if may_add else "") if part)
     if not folded or not said:
