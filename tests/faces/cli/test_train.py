@@ -90,8 +90,10 @@ def test_several_machines_are_refused_in_a_sentence(seedbed: Seedbed, leaves: Pa
 
 
 def test_mistakes_name_the_option_where_one_was_given_and_else_the_setting(seedbed: Seedbed, leaves: Path) -> None:
-    given = "--lr -1 --batch 0 --unlabelled-batch 0 --backbone vit_tinny --set report_every=0".split()
-    told = " ".join(seedbed("train", "leaves", "--labels", str(leaves), *given).stderr.split())
+    given = ["--lr", "-1", "--batch", "0", "--unlabelled-batch", "0", "--backbone", "vit_tinny"]
+    told = " ".join(
+        seedbed("train", "leaves", "--labels", str(leaves), *given, "--set", "report_every=0").stderr.split()
+    )
     for said in ("--lr is -1.0;", "--batch is 0;", "--unlabelled-batch is 0;", "--backbone: there is no backbone"):
         assert f" {said}" in told
     assert " report_every is 0;" in told and "labelled_batch" not in told
