@@ -8,7 +8,7 @@ import pytest
 
 from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.projects.labels import LabelEvent
-from seedbed.base.errors import Forbidden, InvalidInput, NotFound
+from seedbed.base.errors import Forbidden, InvalidInput, NotFound, TooOften
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.spec import JobSpec
@@ -225,6 +225,36 @@ def test_people_change_their_own_password_and_tokens_and_nobody_elses(platform: 
     with pytest.raises(NotFound):
         platform.users.revoke(token.id, by=eve)
     platform.users.revoke(token.id, by=ada)
+
+
+def test_ones_own_password_is_changed_by_who_knows_the_present_one(platform: Platform, person: Person) -> None:
+    ada, chief = person("ada", Role.TRAINER), person("chief", Role.OPERATOR)
+    first, second = "correct horse battery", "another horse battery"
+    for own in (ada, chief):
+        platform.users.set_password(own.id, first, by=own)  # there was none to know
+        for present in ("", "wrong"):
+            with pytest.raises(InvalidInput, match="present"):
+                platform.users.set_password(own.name, second, present=present, by=own)
+        assert platform.users.sign_in(own.name, first)
+        platform.users.set_password(own.name, second, present=first, by=own)
+        assert platform.users.sign_in(own.name, second)
+    platform.users.set_password("ada", first, by=chief)  # ada forgot it
+    assert platform.users.sign_in("ada", first)
+    lines = platform.users.audit(action="user.set-password", by=SOLO)
+    assert [(line.who, line.outcome) for line in reversed(lines)] == [
+        *((name, outcome) for name in ("ada", "chief") for outcome in ("ok", "refused", "ok")),
+        ("chief", "ok"),
+    ]
+
+
+def test_a_token_that_got_out_does_not_find_out_the_password(platform: Platform, person: Person) -> None:
+    ada = person("ada", Role.TRAINER)
+    platform.users.set_password("ada", "correct horse battery", by=ada)
+    for number in range(5):
+        with pytest.raises(InvalidInput):
+            platform.users.set_password("ada", "taken over now", present=f"guess {number}", by=ada)
+    with pytest.raises(TooOften):
+        platform.users.set_password("ada", "taken over now", present="correct horse battery", by=ada)
 
 
 def test_who_may_not_train_in_a_project_publishes_nothing_there(

@@ -97,6 +97,26 @@ def test_a_new_password_ends_every_session_but_no_token(users: Users, ada: str) 
     users.sign_in("ada", "another horse battery")
 
 
+def test_guessing_the_present_password_is_slowed_together_with_sign_ins(
+    users: Users, ada: str, clock: ManualClock
+) -> None:
+    assert users.is_password_of("ada", PASSWORD)
+    assert [users.is_password_of(ada, f"wrong {number}") for number in range(4)] == [False] * 4
+    with pytest.raises(Unauthenticated):
+        users.sign_in("ada", "wrong")
+    with pytest.raises(TooOften):
+        users.is_password_of(ada, PASSWORD)
+    clock.advance(1)
+    assert users.is_password_of(ada, PASSWORD)  # which forgets the failures
+    assert not users.is_password_of(ada, "wrong")
+    assert users.sign_in("ada", PASSWORD)
+
+
+def test_who_has_no_password_has_none_that_could_be_guessed(users: Users) -> None:
+    users.create("script", Role.TRAINER)
+    assert not users.is_password_of("script", "")
+
+
 def test_a_changed_role_counts_for_open_sessions(users: Users, ada: str) -> None:
     token = users.sign_in("ada", PASSWORD)
     users.set_role("ada", Role.VIEWER)

@@ -62,6 +62,25 @@ def test_signing_out_ends_the_session_at_the_server(operator: httpx.Client, team
     assert thief.get("/api/v1/session", headers={"Cookie": stolen}).status_code == 401
 
 
+def test_ones_own_password_is_changed_with_the_present_one_and_anothers_without(
+    operator: httpx.Client, team_server: Server
+) -> None:
+    operator.post("/api/v1/users", json={"name": "flora", "role": "viewer", "password": PASSWORD}).raise_for_status()
+    token = operator.post("/api/v1/users/flora/tokens", json={"name": "t"}).json()["token"]
+    flora = team_server.http(token=token)
+
+    def change(who: httpx.Client, name: str, **body: str) -> httpx.Response:
+        return who.put(f"/api/v1/users/{name}/password", json=body)
+
+    assert change(flora, "flora", password="a long password 2").status_code == 422
+    wrong = change(flora, "flora", password="a long password 2", present="not that one")
+    assert wrong.status_code == 422 and wrong.json()["detail"] == "That is not your present password."
+    assert change(flora, "flora", password="a long password 2", present=PASSWORD).status_code == 204
+    assert change(operator, "flora", password="a long password 3").status_code == 204
+    assert change(operator, "ada", password="a long password 3").status_code == 422
+    assert flora.get("/api/v1/session").status_code == 200  # a token outlives both
+
+
 def test_the_websocket_opens_for_a_session_from_our_own_page(operator: httpx.Client, team_server: Server) -> None:
     headers = {"Cookie": cookie_of(operator)}
     with connect(socket_address(team_server), origin=team_server.url, additional_headers=headers) as socket:  # type: ignore[arg-type]

@@ -66,7 +66,10 @@ def test_an_operator_lets_somebody_in_gives_a_role_and_disables(page: Page, team
     done = page.locator("section.card", has_text="Who did what lately").locator("tr", has_text="user.disable")
     expect(done.first).to_contain_text("grace")  # by name, and without reloading
     assert team.platform.users.get("grace", by=SOLO).disabled
-    row.get_by_role("button", name="Let in again").click()
+    row.get_by_role("button", name="Let in again…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("all their API tokens open the door again")
+    assert team.platform.users.get("grace", by=SOLO).disabled
+    page.get_by_role("button", name="Let grace in again", exact=True).click()
     expect(row.get_by_role("button", name="Disable…")).to_be_visible()
     assert not team.platform.users.get("grace", by=SOLO).disabled
 
@@ -77,6 +80,11 @@ def test_an_operator_sets_a_forgotten_password_and_everybody_their_own(page: Pag
     alive(page)
     page.locator("tr", has=page.get_by_label("Role of flora")).get_by_role("button", name="New password…").click()
     asked = page.get_by_role("dialog", name="A new password for flora")
+    expect(asked).to_contain_text("their API tokens go on")
+    asked.get_by_label("New password of flora").fill("x")
+    asked.get_by_role("button", name="Keep this password").click()
+    expect(asked.get_by_role("alert")).to_contain_text("The password is too short")  # where it can be read
+    expect(page.locator(".toast.failed")).to_have_count(0)
     asked.get_by_label("New password of flora").fill(PASSWORD)
     asked.get_by_role("button", name="Keep this password").click()
     expect(page.locator(".toast", has_text="flora signs in with the new password now.")).to_be_visible()
@@ -89,8 +97,15 @@ def test_an_operator_sets_a_forgotten_password_and_everybody_their_own(page: Pag
     page.get_by_role("button", name="Keep this address").click()
     expect(page.locator(".toast", has_text="The address is kept.")).to_be_visible()
     assert team.platform.users.get("flora", by=SOLO).mail == "flora@example.org"
-    page.get_by_label("New password").fill("only flora knows it")
-    page.get_by_role("button", name="Keep this password").click()
+    own = page.locator("section.card", has_text="A new password")
+    expect(own).to_contain_text("Your API tokens go on.")
+    own.get_by_label("New password").fill("only flora knows it")
+    own.get_by_label("Present password").fill("somebody's guess")
+    own.get_by_role("button", name="Keep this password").click()
+    expect(own.get_by_role("alert")).to_contain_text("That is not your present password.")
+    assert team.platform.users.sign_in("flora", PASSWORD)
+    own.get_by_label("Present password").fill(PASSWORD)
+    own.get_by_role("button", name="Keep this password").click()
     page.wait_for_url("**/sign-in*")
     assert team.platform.users.sign_in("flora", "only flora knows it")
 

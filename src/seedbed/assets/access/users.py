@@ -118,7 +118,7 @@ class Users:
         return self._update(reference, "role", role=role.value)
 
     def set_password(self, reference: str, password: str) -> User:
-        """Give a new password; it signs the user out everywhere."""
+        """Give a new password; it signs the user out everywhere. Their API tokens stay."""
         name = self.get(reference).name
         _refuse("The password was not set.", problems_of_password(password, name))
         user = self._update(reference, "password", password=self._passwords.hash(password))
@@ -135,7 +135,7 @@ class Users:
         return self._update(reference, "disabled", disabled=True)
 
     def enable(self, reference: str) -> User:
-        """Let a disabled user in again."""
+        """Let a disabled user in again, also with the API tokens that they had."""
         return self._update(reference, "enabled", disabled=False)
 
     def remove(self, reference: str) -> None:
@@ -166,6 +166,16 @@ class Users:
         self._by_name.forget(name)
         self._by_address.give_back(address)
         return self._open_session(row, password, address)
+
+    def is_password_of(self, reference: str, password: str) -> bool:
+        """Whether this is the user's present password; who guesses has to wait, as at the sign-in."""
+        with self._database.read() as connection:
+            row = self._find(connection, reference)
+        self._by_name.take(row.name)
+        if not self._passwords.match(row.password, password):
+            return False
+        self._by_name.forget(row.name)
+        return True
 
     def sign_out(self, token: str) -> None:
         """End a session; a token that is not known is no mistake."""

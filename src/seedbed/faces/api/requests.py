@@ -168,6 +168,9 @@ class PasswordAsked(Asked):
     """Another password."""
 
     password: Secret
+    present: Annotated[str, Field(max_length=1024)] = Field(
+        "", description="The one that it replaces; needed for an account of your own that has one."
+    )
 
 
 class MailAsked(Asked):

@@ -272,16 +272,16 @@ class Users(Noun):
         """Another role."""
         return cast(results.User, self._to.put(f"/users/{part(ref)}/role", {"role": role}))
 
-    def set_password(self, ref: str, password: str) -> None:
-        """Another password."""
-        self._to.put(f"/users/{part(ref)}/password", {"password": password})
+    def set_password(self, ref: str, password: str, *, present: str = "") -> None:
+        """Another password; of one's own account by who knows the `present` one."""
+        self._to.put(f"/users/{part(ref)}/password", {"password": password, "present": present})
 
     def disable(self, ref: str) -> results.User:
         """Nothing that this account has opens a door any more."""
         return cast(results.User, self._to.post(f"/users/{part(ref)}/disable"))
 
     def enable(self, ref: str) -> results.User:
-        """Let a disabled account in again."""
+        """Let a disabled account in again, also with the API tokens that it had."""
         return cast(results.User, self._to.post(f"/users/{part(ref)}/enable"))
 
     def set_mail(self, ref: str, mail: str) -> results.User:

@@ -9,7 +9,7 @@ from seedbed.assets.access.users import Member, User
 from seedbed.assets.access.users import Users as KeptUsers
 from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
-from seedbed.base.errors import Forbidden, NotFound
+from seedbed.base.errors import Forbidden, InvalidInput, NotFound
 
 
 class Users:
@@ -53,17 +53,23 @@ class Users:
         self._audit.record(by.name, "user.set-role", user.id, data={"role": role.value})
         return user
 
-    def set_password(self, ref: str, password: str, *, by: Identity) -> None:
-        """Another password: one's own, or anybody's as operator."""
+    def set_password(self, ref: str, password: str, *, present: str = "", by: Identity) -> None:
+        """Another password: one's own, by who knows the `present` one, or anybody else's as operator.
+
+        A browser that was left open, or a token that got out, is thus not enough to lock somebody out.
+        """
         user = self._own(ref, by)
+        if user.id == by.id and user.has_password:
+            self._confirm(user, present)
         self._kept.set_password(user.id, password)
         self._audit.record(by.name, "user.set-password", user.id)
 
     def set_mail(self, ref: str, mail: str, *, by: Identity) -> User:
         """Where mail about ended jobs goes: one's own, or anybody's as operator."""
         user = self._own(ref, by)
+        made = self._kept.set_mail(user.id, mail)
         self._audit.record(by.name, "user.set-mail", user.id)
-        return self._kept.set_mail(user.id, mail)
+        return made
 
     def disable(self, ref: str, *, by: Identity) -> User:
         """Nothing that this account has opens a door any more."""
@@ -73,7 +79,7 @@ class Users:
         return user
 
     def enable(self, ref: str, *, by: Identity) -> User:
-        """Let a disabled account in again."""
+        """Let a disabled account in again, also with the API tokens that it had."""
         by.require(Role.OPERATOR)
         user = self._kept.enable(ref)
         self._audit.record(by.name, "user.enable", user.id)
@@ -160,6 +166,13 @@ class Users:
         except NotFound:
             return ""
         return "" if user.disabled else user.mail
+
+    def _confirm(self, user: User, present: str) -> None:
+        if not present:
+            raise InvalidInput("A new password of your own needs the present one too.", hint="Give both.")
+        if not self._kept.is_password_of(user.id, present):
+            self._audit.record(user.name, "user.set-password", user.id, "refused")
+            raise InvalidInput("That is not your present password.", hint="If you forgot it, ask an operator.")
 
     def _own(self, ref: str, by: Identity) -> User:
         if not by.may(Role.OPERATOR) and ref not in (by.id, by.name):

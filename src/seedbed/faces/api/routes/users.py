@@ -52,8 +52,11 @@ def set_role(ref: UserRef, asked: RoleAsked, here: Here, by: Operator) -> UserVi
 
 @users.put("/{ref}/password", status_code=204)
 def set_password(ref: UserRef, asked: PasswordAsked, here: Here, by: Viewer) -> None:
-    """Another password: your own, or anybody's as operator."""
-    here.users.set_password(ref, asked.password, by=by)
+    """Another password: your own, with the present one, or anybody else's as operator.
+
+    It ends all sessions of the account; its API tokens stay.
+    """
+    here.users.set_password(ref, asked.password, present=asked.present, by=by)
 
 
 @users.post("/{ref}/disable")
@@ -64,7 +67,7 @@ def disable(ref: UserRef, here: Here, by: Operator) -> UserView:
 
 @users.post("/{ref}/enable")
 def enable(ref: UserRef, here: Here, by: Operator) -> UserView:
-    """Let a disabled account in again."""
+    """Let a disabled account in again, also with the API tokens that it had."""
     return UserView.of(here.users.enable(ref, by=by))
 
 

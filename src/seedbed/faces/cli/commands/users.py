@@ -22,15 +22,10 @@ class RoleName(StrEnum):
     OPERATOR = "operator"
 
 
-Password = Annotated[
+NewPassword = Annotated[str, typer.Option(envvar="SEEDBED_NEW_PASSWORD", help="Asked for when left out.")]
+PresentPassword = Annotated[
     str,
-    typer.Option(
-        envvar="SEEDBED_NEW_PASSWORD",
-        prompt=True,
-        confirmation_prompt=True,
-        hide_input=True,
-        help="Asked for when left out.",
-    ),
+    typer.Option(envvar="SEEDBED_PRESENT_PASSWORD", help="For an account of your own: asked for there when left out."),
 ]
 
 
@@ -40,13 +35,13 @@ def add(
     role: Annotated[RoleName, typer.Option(help="What they may do.")] = RoleName.LABELLER,
     mail: Annotated[str, typer.Option(help="Where to tell them that a job ended.")] = "",
     tokens_only: Annotated[bool, typer.Option("--tokens-only", help="No password: for programs.")] = False,
-    password: Annotated[str, typer.Option(envvar="SEEDBED_NEW_PASSWORD", help="Asked for when left out.")] = "",
+    password: NewPassword = "",
     as_json: Json = False,
 ) -> None:
     """One more account."""
 
-    if not tokens_only and not password:
-        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    if not tokens_only:
+        password = password or _asked_twice()
     with session() as here:
         made = here.client.users.create(name, role.value, password=password, mail=mail)
     show_json(made) if as_json else say(f"{made['name']} is {made['role']}.")
@@ -77,12 +72,15 @@ def role(
 
 
 @app.command()
-def password(name: Name, password: Password, as_json: Json = False) -> None:
-    """Give a new password; it signs the user out everywhere."""
+def password(name: Name, password: NewPassword = "", present: PresentPassword = "", as_json: Json = False) -> None:
+    """Give a new password; it signs the user out everywhere, and API tokens go on."""
 
     with session() as here:
-        here.client.users.set_password(name, password)
         found = here.client.users.get(name)
+        if not present and found["has_password"] and found["id"] == here.client.who()["id"]:
+            present = typer.prompt("Your present password", hide_input=True)
+        here.client.users.set_password(found["id"], password or _asked_twice(), present=present)
+        found = here.client.users.get(found["id"])
     show_json(found) if as_json else say(f"{found['name']} has a new password.")
 
 
@@ -98,7 +96,7 @@ def disable(name: Name, yes: Yes = False, as_json: Json = False) -> None:
 
 @app.command()
 def enable(name: Name, as_json: Json = False) -> None:
-    """Let a disabled user in again."""
+    """Let a disabled user in again, also with the API tokens that they had."""
     with session() as here:
         found = here.client.users.enable(name)
     show_json(found) if as_json else say(f"{found['name']} may come in again.")
@@ -154,3 +152,7 @@ def audit(
         return
     rows = [(when(one["at"]), one["who"], one["action"], one["subject"], one["outcome"]) for one in found]
     show_table(("when", "who", "did", "to", ""), rows, empty="Nothing was done yet.")
+
+
+def _asked_twice() -> str:
+    return str(typer.prompt("New password", hide_input=True, confirmation_prompt=True))

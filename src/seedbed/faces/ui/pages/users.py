@@ -14,7 +14,7 @@ from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import box, button, card, table, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts.alone import alone
-from seedbed.faces.ui.parts.password import password_field
+from seedbed.faces.ui.parts.password import password_fields
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.telling import say_so, telling
 
@@ -92,7 +92,8 @@ class People:
     def _doings(self, one: User) -> None:
         if one.disabled:
             words("disabled", "span", "state")
-            button("Let in again", lambda: self._do(self._visit.platform.users.enable, one.id))
+            button("Let in again…", data_opens=f"enable-{one.id}")
+            self._ask_enable(one)
             return
         if one.id != self._visit.by.id:  # one's own is kept on one's own page
             button("New password…", data_opens=f"password-{one.id}")
@@ -107,8 +108,9 @@ class People:
 
         with box("dialog", id=f"password-{one.id}", aria_label=f"A new password for {one.name}"):
             words(f"A new password for {one.name}", "h2")
-            words("It ends their sessions. Tell it to them in another way than by mail.", "p")
-            password_field(self._visit, one.id, kept, of=one.name)
+            words(f"It ends their sessions, but their API tokens go on. {_ending_tokens(one)}", "p")
+            words("Tell it to them in another way than by mail.", "p")
+            password_fields(self._visit, one, kept)
 
     def _ask_disable(self, one: User) -> None:
         async def disable() -> None:
@@ -120,6 +122,17 @@ class People:
             with box(classes="actions"):
                 words("Leave it", "button", "button", type="button", data_closes="", autofocus="")
                 button(f"Disable {one.name}", disable, "danger full", data_closes="")
+
+    def _ask_enable(self, one: User) -> None:
+        async def enable() -> None:
+            await self._do(self._visit.platform.users.enable, one.id)
+
+        with box("dialog", id=f"enable-{one.id}", aria_label=f"Let {one.name} in again"):
+            words(f"Let {one.name} in again?", "h2")
+            words(f"Their password and all their API tokens open the door again. {_ending_tokens(one)}", "p")
+            with box(classes="actions"):
+                words("Leave it", "button", "button", type="button", data_closes="", autofocus="")
+                button(f"Let {one.name} in again", enable, "main", data_closes="")
 
     async def _set_role(self, name: str, role: str) -> None:
         await self._do(self._visit.platform.users.set_role, name, Role(role))
@@ -136,6 +149,10 @@ class People:
         with suppress(SeedbedError):  # whoever just lost the role is told once
             await self.again()
         return done
+
+
+def _ending_tokens(one: User) -> str:
+    return f"Which there are: seedbed users tokens {one.name}. To end one: seedbed users revoke ID."
 
 
 def _form(people: People) -> None:

@@ -6,9 +6,13 @@ from seedbed.assets.access.roles import Role
 from seedbed.faces.ui.elements import box, button, card, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts.alone import alone
-from seedbed.faces.ui.parts.password import password_field
+from seedbed.faces.ui.parts.password import password_fields
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.telling import say_so, telling
+
+_TOKENS_GO_ON = (
+    "Your API tokens go on. To end those that others may have, use seedbed users revoke, or ask an operator."
+)
 
 
 @page("/you", role=Role.VIEWER)
@@ -21,8 +25,8 @@ async def you(visit: Visit) -> None:
         account = await visit.ask(visit.platform.users.get, visit.by.id)
         lead.set_text(f"You are {account.name}, and your role is {account.role.value}. Operators give roles.")
         with card("A new password", "own-account"):
-            words("It ends all your sessions: sign in again with it.", "p", "soft")
-            password_field(visit, account.id, _sign_in_again)
+            words(f"It ends all your sessions: sign in again with it. {_TOKENS_GO_ON}", "p", "soft")
+            password_fields(visit, account, _sign_in_again)
         with card("Mail when your work ends", "own-account"):
             _mail(visit, account.mail)
 
