@@ -138,6 +138,18 @@ def test_who_runs_a_project_leaves_it_knowing_what_stops(team: Served, open_page
     assert members(team, project) == {"ada": Role.LABELLER}
 
 
+def test_the_first_page_offers_a_new_project_to_who_has_become_a_trainer(
+    team: Served, open_page: Callable[[str, str], Page]
+):
+    team.platform.users.create("lena", Role.LABELLER, password=PASSWORD, by=SOLO)
+    lena = open_page("lena", "/")
+    expect(lena.get_by_role("link", name="Begin a project")).to_have_count(0)
+    team.platform.users.set_role("lena", Role.TRAINER, by=SOLO)
+    project = made(team, "With lena")
+    team.platform.users.add_member(project, "lena", Role.LABELLER, by=SOLO)
+    expect(lena.get_by_role("link", name="New project")).to_be_visible()  # without a reload
+
+
 def test_what_is_refused_is_said_and_the_list_tells_the_truth(team: Served, open_page: Callable[[str, str], Page]):
     project = made(team, "Nobody chosen")
     ada = unfolded(open_page("ada", f"/projects/{project}"))

@@ -42,7 +42,8 @@ class Home:
         self._jobs: list[Job] = []
         self._projects: list[Project] = []
         self._data: list[Bundle] = []
-        self._drawn: tuple[list[Tile], list[str]] | None = None
+        self._may_begin = visit.by.may(Role.TRAINER)
+        self._drawn: tuple[bool, list[Tile], list[str]] | None = None
 
     @property
     def moving(self) -> bool:
@@ -76,26 +77,27 @@ class Home:
         platform = self._visit.platform
         projects = await self._visit.shared(platform.projects.list)
         listed = await self._visit.shared(platform.data.list, limit=_SETS)
-        data = [bundle for bundle in listed if bundle.uuid not in {project.data for project in projects}][:_SHOWN_SETS]
+        in_tiles = {project.data for project in projects}
+        data = [bundle for bundle in listed if bundle.uuid not in in_tiles][:_SHOWN_SETS]
         tiles = await self._visit.ask(lambda *, by: [_tile(platform, project, by) for project in projects])
-        drawn = (tiles, [bundle.uuid for bundle in data])
+        self._may_begin = (await self._visit.person()).may(Role.TRAINER)
+        drawn = (self._may_begin, tiles, [bundle.uuid for bundle in data])
         if drawn == self._drawn:
             return
         self._drawn, self._projects, self._data = drawn, projects, data
         self._things.clear()
         with self._things:
-            may_begin = self._visit.by.may(Role.TRAINER)
             if tiles:
-                _shown_projects(tiles, may_begin=may_begin)
+                _shown_projects(tiles, may_begin=self._may_begin)
             else:
-                _begin() if may_begin else _wait_for_somebody()
+                _begin() if self._may_begin else _wait_for_somebody()
             if data:
                 _shown_data(data)
 
     def _lead(self) -> str:
         if self._jobs or self._projects or self._data:
             return _going_on(self._jobs, self._projects, self._data)
-        if self._visit.by.may(Role.TRAINER):
+        if self._may_begin:
             return "Nothing is here yet. Bring a folder of images, label a few, and let Seedbed train with the rest."
         return "Nothing is here for you yet."
 
