@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from seedbed.assets.access.roles import SOLO, Identity, Role
+from seedbed.assets.projects.classes import Kind
 from seedbed.assets.projects.labels import LabelEvent
-from seedbed.base.errors import Forbidden, InvalidInput, NotFound, TooOften
+from seedbed.base.errors import Conflict, Forbidden, InvalidInput, NotFound, TooOften
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.spec import JobSpec
@@ -291,3 +292,59 @@ def test_a_recipe_that_cannot_be_submitted_leaves_neither_labels_nor_a_project(
     (labels,) = platform.bundles.find(kind="labels", by=SOLO)
     assert {job.step: job for job in jobs}["sample-labels"].spec.inputs["truth"] == labels.uuid
     assert platform.models.start_recipe("demo", {}, by=SOLO) and platform.projects.get("Leaves", by=SOLO)
+
+
+def test_who_removes_the_project_that_they_made_no_longer_sees_what_was_made_in_it(
+    platform: Platform, person: Person, tmp_path: Path
+) -> None:
+    project = platform.projects.create("fields", classes=["a", "b"], by=SOLO)
+    bundle = platform.store.publish(Labels.write(tmp_path / "made", {"a": "b"}).draft(name="few", project=project.id))
+    runs, trains = person("ada", Role.TRAINER, fields=Role.OPERATOR), person("grace", Role.TRAINER, fields=Role.TRAINER)
+    with pytest.raises(Forbidden):
+        platform.projects.delete("fields", by=trains)
+    assert [one.uuid for one in platform.bundles.find(by=runs)] == [bundle.uuid]
+    platform.projects.delete("fields", by=runs)
+    after = platform.users.identify(platform.users.make_token("ada", "after", by=SOLO))
+    assert after and after.projects == {} and platform.bundles.find(by=after) == []
+    assert [one.uuid for one in platform.bundles.find(by=SOLO)] == [bundle.uuid]
+
+
+def test_a_project_is_not_removed_while_work_for_it_goes_on(platform: Platform, person: Person) -> None:
+    platform.projects.create("fields", by=SOLO)
+    runs = person("ada", Role.TRAINER, fields=Role.OPERATOR)
+    waits = platform.jobs.submit(replace(count(project="fields"), name="fields.sleep-and-count"), by=runs)
+    with pytest.raises(Conflict, match="cannot be removed while work for it goes on") as refused:
+        platform.projects.delete("fields", by=runs)
+    assert refused.value.problems == (f"Counting for fields ({waits.id}) is waiting.",)
+    assert "seedbed jobs cancel" in refused.value.hint
+    assert "project.delete" not in [line.action for line in platform.users.audit(by=SOLO)]
+    platform.jobs.cancel(waits.id, by=runs)
+    platform.projects.delete("fields", by=runs)
+    assert platform.projects.list(by=SOLO) == []
+
+
+def test_of_many_open_jobs_a_refusal_names_a_few(platform: Platform) -> None:
+    platform.projects.create("fields", by=SOLO)
+    for number in range(6):
+        platform.jobs.submit(replace(count(project="fields"), name=f"job {number}"), by=SOLO)
+    with pytest.raises(Conflict) as refused:
+        platform.projects.delete("fields", by=SOLO)
+    assert len(refused.value.problems) == 6 and refused.value.problems[-1] == "There are more."
+
+
+def test_what_is_refused_is_not_told_as_done_in_the_audit_log(platform: Platform, person: Person) -> None:
+    ada = person("ada", Role.TRAINER)
+    for name in ("fields", "taken"):
+        platform.projects.create(name, classes=["a", "b", "c"], by=SOLO)
+    before = platform.users.audit(by=SOLO)
+    projects = platform.projects
+    for act in (
+        lambda: platform.users.set_mail("ada", "not an address", by=ada),
+        lambda: projects.rename("fields", "taken", by=SOLO),
+        lambda: projects.set_kind("fields", Kind.BINARY, by=SOLO),
+        lambda: projects.set_settings("fields", {"goal": -1}, by=SOLO),
+        lambda: projects.add_class("fields", "a", by=SOLO),
+    ):
+        with pytest.raises((Conflict, InvalidInput)):
+            act()
+    assert platform.users.audit(by=SOLO) == before

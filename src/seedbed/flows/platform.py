@@ -97,7 +97,7 @@ class Platform:
     def _with_people(self) -> None:
         kept = KeptUsers(self.database, self.events, self.clock, session_hours=self.settings.session_hours)
         self.users = Users(kept, self._kept_projects, self.audit)
-        self.projects = Projects(self._kept_projects, self.store, self.audit)
+        self.projects = Projects(self._kept_projects, self.store, self.audit, self.queue)
 
     def _with_data(self) -> None:
         """Bundles, and the jobs that make them."""

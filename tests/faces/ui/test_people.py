@@ -8,7 +8,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from seedbed.assets.access.roles import SOLO, Role
 from seedbed.assets.access.users import Member
+from seedbed.runtime.jobs.spec import JobSpec
 from tests.faces.ui.conftest import DESK, PHONE, Served, alive
+from tests.faces.ui.content import ended
 from tests.faces.ui.test_pages import picture
 from tests.faces.ui.test_pictures import folder
 from tests.faces.ui.test_team import PASSWORD, sign_in
@@ -136,6 +138,37 @@ def test_who_runs_a_project_leaves_it_knowing_what_stops(team: Served, open_page
     olga.get_by_role("button", name="Let them in").click()
     expect(olga.locator("#people tr", has_text="ada")).to_be_visible()
     assert members(team, project) == {"ada": Role.LABELLER}
+
+
+def test_who_runs_a_project_removes_it_knowing_who_still_sees_what_was_made_in_it(
+    team: Served, open_page: Callable[[str, str], Page]
+):
+    project = made(team, "Gone for good")
+    job = team.platform.jobs.submit(JobSpec("sleep-and-count", name="long", project=project), by=SOLO)
+    team.platform.jobs.pause(job.id, by=SOLO)
+    ada = open_page("ada", f"/projects/{project}")
+    ada.get_by_text("Settings", exact=True).click()
+    ada.get_by_role("button", name="Remove this project…").click()
+    expect(ada.get_by_role("dialog")).to_contain_text("only operators of this service still see them")
+    ada.get_by_role("button", name="Remove it with its labels").click()
+    expect(ada.locator(".toast.failed")).to_contain_text(f"long ({job.id}) is ")
+    ended(team.platform, team.platform.jobs.cancel(job.id, by=SOLO))
+    ada.get_by_role("button", name="Remove this project…").click()
+    ada.get_by_role("button", name="Remove it with its labels").click()
+    expect(ada.locator("h1")).to_have_text("Home")
+    assert project not in [one.id for one in team.platform.projects.list(by=SOLO)]
+
+
+@pytest.mark.parametrize("role", [Role.LABELLER, Role.TRAINER])
+def test_who_does_not_run_a_project_is_not_offered_to_remove_it(
+    team: Served, open_page: Callable[[str, str], Page], role: Role
+):
+    project = made(team, f"Not for a {role.value}")
+    team.platform.users.add_member(project, "grace", role, by=SOLO)
+    grace = open_page("grace", f"/projects/{project}")
+    expect(grace.locator("#people > summary")).to_contain_text("grace")
+    expect(grace.get_by_text("Settings", exact=True)).to_have_count(1 if role is Role.TRAINER else 0)
+    expect(grace.locator("button", has_text="Remove this project…")).to_have_count(0)
 
 
 def test_the_first_page_offers_a_new_project_to_who_has_become_a_trainer(

@@ -36,7 +36,7 @@ class Projects(Noun):
         return cast(results.Project, self._to.patch(f"/projects/{part(ref)}", fields))
 
     def delete(self, ref: str) -> None:
-        """The project and its labels go."""
+        """The project and its labels go; refused while a job of it has not ended."""
         self._to.delete(f"/projects/{part(ref)}")
 
     def set_data(self, ref: str, bundle: str) -> results.Project:

@@ -3,19 +3,32 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.projects.classes import Class, Kind, NewClass
 from seedbed.assets.projects.projects import Project
+from seedbed.assets.projects.projects import Projects as KeptProjects
 from seedbed.assets.projects.settings import ProjectSettings
-from seedbed.base.errors import InvalidInput
+from seedbed.assets.store.store import Store
+from seedbed.base.errors import Conflict, InvalidInput
 from seedbed.flows.choosers import chooser_problems
 from seedbed.flows.kinds.data import DataSet
+from seedbed.flows.naming import job_in_words
 from seedbed.flows.usecases.label_files import LabelFiles
 from seedbed.flows.usecases.pages import may_see, require_project
+from seedbed.runtime.jobs.queue import Queue
+from seedbed.runtime.jobs.states import State
+
+_MOST_NAMED = 5  # jobs that a refusal names
+_OPEN = tuple(state for state in State if not state.ended)
 
 
 class Projects(LabelFiles):
     """What people do with projects, their classes and labels; who is no member does not even see one."""
+
+    def __init__(self, kept: KeptProjects, store: Store, audit: Audit, queue: Queue) -> None:
+        super().__init__(kept, store, audit)
+        self._queue = queue
 
     def create(
         self,
@@ -44,25 +57,33 @@ class Projects(LabelFiles):
     def rename(self, ref: str, name: str, *, by: Identity) -> Project:
         """Another name; the id stays."""
         project = self._require(ref, Role.TRAINER, by)
+        made = self._kept.rename(project.id, name)
         self._audit.record(by.name, "project.rename", project.id, data={"name": name})
-        return self._kept.rename(project.id, name)
+        return made
 
     def set_kind(self, ref: str, kind: Kind, *, by: Identity) -> Project:
         """What its classes are; refused where those that are there do not fit."""
         project = self._require(ref, Role.TRAINER, by)
+        made = self._kept.set_kind(project.id, kind)
         self._audit.record(by.name, "project.set-kind", project.id, data={"kind": str(kind)})
-        return self._kept.set_kind(project.id, kind)
+        return made
 
     def set_settings(self, ref: str, changes: Mapping[str, Any], *, by: Identity) -> Project:
         """Change some of its settings; null brings a default back."""
         project = self._require(ref, Role.TRAINER, by)
         _check_settings(changes)
+        made = self._kept.set_settings(project.id, changes)
         self._audit.record(by.name, "project.set-settings", project.id, data={"settings": dict(changes)})
-        return self._kept.set_settings(project.id, changes)
+        return made
 
     def delete(self, ref: str, *, by: Identity) -> None:
-        """The project and its labels go; its bundles stay in the store."""
+        """The project and its labels go, and with them who was in it.
+
+        Its bundles stay in the store, where only operators of the service still see them. Refused while a job of it
+        is open: whoever began it could neither watch nor cancel it any more.
+        """
         project = self._require(ref, Role.OPERATOR, by)
+        self._refuse_open_jobs(project)
         self._kept.delete(project.id)
         self._audit.record(by.name, "project.delete", project.id, data={"name": project.name})
 
@@ -73,9 +94,9 @@ class Projects(LabelFiles):
     def add_class(self, ref: str, new: str | NewClass, *, by: Identity) -> Class:
         """One more class."""
         project = self._require(ref, Role.TRAINER, by)
-        name = new if isinstance(new, str) else new.name
-        self._audit.record(by.name, "project.add-class", project.id, data={"class": name})
-        return self._kept.add_class(project.id, new)
+        made = self._kept.add_class(project.id, new)
+        self._audit.record(by.name, "project.add-class", project.id, data={"class": made.name})
+        return made
 
     def change_class(self, ref: str, name: str, changes: Mapping[str, Any], *, by: Identity) -> Class:
         """Another name, colour, key or value for a class; its labels go by the new name."""
@@ -117,8 +138,20 @@ class Projects(LabelFiles):
         require_project(by, Role.VIEWER, found.project)
         if found.kind != DataSet.kind:
             raise InvalidInput(f"'{bundle}' is of kind '{found.kind}'; a project works on a '{DataSet.kind}'.")
+        made = self._kept.set_data(project.id, found.uuid)
         self._audit.record(by.name, "project.set-data", project.id, data={"bundle": found.uuid})
-        return self._kept.set_data(project.id, found.uuid)
+        return made
+
+    def _refuse_open_jobs(self, project: Project) -> None:
+        found = self._queue.list(states=_OPEN, project=project.id, order="queue", limit=_MOST_NAMED + 1)
+        if not found:
+            return
+        named = [f"{job_in_words(job.name, job.step)} ({job.id}) is {job.state}." for job in found[:_MOST_NAMED]]
+        raise Conflict(
+            f"'{project.name}' cannot be removed while work for it goes on.",
+            problems=[*named, *(["There are more."] if len(found) > _MOST_NAMED else [])],
+            hint="Wait until it has ended, or cancel it: on its page, from Queue, or with seedbed jobs cancel ID.",
+        )
 
 
 def _check_settings(changes: Mapping[str, Any]) -> None:

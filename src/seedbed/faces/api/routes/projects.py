@@ -54,7 +54,10 @@ def change(ref: ProjectRef, asked: ProjectChange, here: Here, by: Trainer) -> Pr
 
 @projects.delete("/{ref}", status_code=204)
 def delete(ref: ProjectRef, here: Here, by: Operator) -> None:
-    """The project and its labels go; its bundles stay."""
+    """The project and its labels go; its bundles stay, for operators of the service.
+
+    Refused while a job of the project has not ended.
+    """
     here.projects.delete(ref, by=by)
 
 

@@ -58,10 +58,11 @@ def set_data(
 
 @app.command()
 def delete(ref: Ref, yes: Yes = False) -> None:
-    """Remove a project with its classes and labels; its data sets and models stay in the store."""
+    """Remove a project with its classes and labels; its data sets and models stay, for operators of the service."""
     with session() as here:
         project = here.client.projects.get(ref)
         labels = len(here.client.projects.labels(project["id"]))
-        sure(f"Remove {project['name']} with its {labels:,} labels for good?", yes=yes)
+        stays = "What was made in it stays in the store, where only operators of the service still see it."
+        sure(f"{stays} Remove {project['name']} with its {labels:,} labels for good?", yes=yes)
         here.client.projects.delete(project["id"])
     say(f"{project['name']} is removed.")
