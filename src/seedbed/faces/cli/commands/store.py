@@ -228,8 +228,8 @@ def verify(as_json: Json = False) -> None:
     if findings:
         raise Damaged(
             f"{_many(len(findings), 'thing')} in the store {'is' if len(findings) == 1 else 'are'} not as written.",
-            hint="Bring back from a remote: seedbed store pull. Or add the same files again: seedbed store add FOLDER --name NAME. "
-            "From a backup: restore it into another home, and push from there.",
+            hint="Bring back from a remote: seedbed store pull. Or add the same files again: "
+            "seedbed store add FOLDER --name NAME. From a backup: restore it into another home, and push from there.",
         )
 
 
