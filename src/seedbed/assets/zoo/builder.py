@@ -37,9 +37,10 @@ def build_backbone(
     """A network for that many classes, from a card, a card's name, a short name or any of timm's.
 
     Pretrained weights come from a card on disk for the same network, else from timm's hub; when that cannot be reached,
-    Unavailable says which cards are on disk: nothing starts from scratch unless `weights` is "none". The same seed
-    gives the same fresh parts; the global random state is left as it was. `size` is the side of the images: some
-    networks are made for it (patches of a ViT, the stem of a ResNet), and `empty_network` needs the same one.
+    Unavailable says which cards are on disk, and when nobody offers any, InvalidInput does: nothing starts from scratch
+    unless `weights` is "none". The same seed gives the same fresh parts; the global random state is left as it was.
+    `size` is the side of the images: some networks are made for it (patches of a ViT, the stem of a ResNet), and
+    `empty_network` needs the same one.
     """
     if weights == "none":
         return _from_scratch(start.architecture if isinstance(start, Card) else start, num_classes, seed, size)
