@@ -185,12 +185,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in ("--labels", "--seeds"):
         parser.add_argument(name, default="")
     options, rest = parser.parse_known_args(arguments)
+    changes = tuple(options.changes.split(","))
+    if unknown := [change for change in changes if change not in CHANGES]:
+        parser.error(f"there is no change '{unknown[0]}'; there are: {', '.join(CHANGES)}")
 
     def measured(quick: bool) -> harness.Report:
         if quick or not available(CORE):
             return quickly()
         chosen = argparse.Namespace(**{**vars(options), "methods": "", "sets": ""})
-        scale = Scale(ssl_accuracy.named_in(chosen, ssl_accuracy.FULL), tuple(options.changes.split(",")))
+        scale = Scale(ssl_accuracy.named_in(chosen, ssl_accuracy.FULL), changes)
         minutes = 0.0 if options.only_table else options.minutes
         rows, default = rows_of("ssl_defaults"), rows_of("ssl_accuracy")
         return measure(scale, rows, default, real=True, minutes=minutes, workers=options.workers)

@@ -2,7 +2,7 @@ from dataclasses import asdict, replace
 
 import pytest
 from benchmarks.few_labels import SYNTHETIC, Rows
-from benchmarks.ssl_defaults import CHANGES, QUICK, Scale, changed, figures, gains, jobs_of, measure, table
+from benchmarks.ssl_defaults import CHANGES, QUICK, Scale, changed, figures, gains, jobs_of, main, measure, table
 from benchmarks.ssl_report import BUDGETS, CORE, DEFAULT
 
 from benchmarks import ssl_accuracy
@@ -50,6 +50,13 @@ def test_a_gain_is_against_the_same_run_without_the_change() -> None:
     }
     assert second["points at 40 labels"] == "-1.0 (one run)"
     assert figures(rows, plain) == {"largest_gain_at_40_points": pytest.approx(3.5)}
+
+
+def test_a_change_that_there_is_not_is_refused_with_those_that_there_are(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["--changes", "not aligned,more luck"])
+    said = capsys.readouterr().err
+    assert "there is no change 'more luck'" in said and "3 times the steps" in said
 
 
 @pytest.mark.slow

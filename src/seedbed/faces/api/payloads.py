@@ -71,7 +71,7 @@ def _mistakes(value: Any, place: Place) -> Iterator[dict[str, Any]]:
             yield _mistake(place, "the text holds a NUL character or half a character")
     elif isinstance(value, int | float):
         if not math.isfinite(value) or not -_LARGEST <= value < _LARGEST:
-            yield _mistake(place, "the number is too large, or is none")
+            yield _mistake(place, "the number is too large or not finite")
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _mistakes(item, (*place, index))
