@@ -91,7 +91,7 @@ def test_an_upload_goes_once_it_is_in_the_store_and_when_it_is_refused(
     jobs = [platform.data.add(folder, name="few", size=16, by=SOLO) for folder in (good, bad)]
     done, failed = platform.run_until_done([job.id for job in jobs])
     assert (done.state, failed.state) == (State.DONE, State.FAILED)
-    assert "None of the 1 files for 'the upload'" in failed.reason and "x.jpg: " in failed.reason
+    assert "The only file for 'the upload' is no image that can be read" in failed.reason and "x.jpg: " in failed.reason
     assert not good.exists() and not bad.exists()
 
 

@@ -225,7 +225,7 @@ class _Ingest:
         if not merged.records:
             self._wipe()
             raise InvalidInput(
-                f"None of the {len(self.source.items):,} files for '{name}' is an image that can be read.",
+                f"{_none_of(len(self.source.items), name)} image that can be read.",
                 problems=[f"{file}: {reason}" for file, reason in [*merged.unreadable, *merged.bombs][:20]],
             )
         place = self.folder / cache_name(self.size)
@@ -276,3 +276,7 @@ def _silent(done: int, total: int) -> None:
 
 def _never() -> bool:
     return False
+
+
+def _none_of(files: int, name: str) -> str:
+    return f"The only file for '{name}' is no" if files == 1 else f"None of the {files:,} files for '{name}' is an"
