@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from seedbed.assets.db.engine import Database
+from seedbed.assets.projects.projects import Projects
 from seedbed.assets.store.store import Store
 from seedbed.base.resources import Resources
 from seedbed.runtime.executors.local import LocalExecutor
@@ -92,6 +93,7 @@ class Service:
         self.database = Database(url)
         self.store = Store(self.database, home)
         self.queue = Queue(self.database, self.store.events)
+        self.projects = Projects(self.database, self.store.events, self.queue.clock)
         self.lease = Lease(self.database)
         self.folders = JobFolders(home / "jobs")
         self.reruns = Reruns(self.queue, self.folders)
@@ -105,6 +107,10 @@ class Service:
     def submit(self, code: str = "count()", **more: Any) -> Job:
         params = {"code": code, **more.pop("params", {})}
         return self.queue.submit(JobSpec("python", params, **{"resources": SMALL, "grace": 20.0, **more}))
+
+    def project(self, name: str) -> str:
+        """The id of a new project."""
+        return self.projects.create(name, "ann").id
 
     def restart(self) -> "Service":
         """What comes back after this one was killed: nothing is handed over but the home, and the lease is free."""

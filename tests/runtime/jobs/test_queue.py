@@ -17,6 +17,7 @@ from tests.runtime.jobs.conftest import Service
 
 
 def test_a_job_is_what_was_submitted(service: Service) -> None:
+    project = service.project("p")
     spec = JobSpec(
         "train",
         {"epochs": 3, "nested": {"a": [1, 2.5, None]}},
@@ -26,7 +27,7 @@ def test_a_job_is_what_was_submitted(service: Service) -> None:
         grace=5.0,
         retries=4,
         owner="ann",
-        project="p",
+        project=project,
         name="mine",
         seed=7,
         again=True,
@@ -34,7 +35,8 @@ def test_a_job_is_what_was_submitted(service: Service) -> None:
     )
     job = service.queue.submit(spec, flow="f")
     assert job.spec == spec and service.queue.get(job.id) == job
-    assert (job.name, job.step, job.owner, job.project, job.flow, job.cls) == ("mine", "train", "ann", "p", "f", "te")
+    assert (job.name, job.step, job.owner, job.flow, job.cls) == ("mine", "train", "ann", "f", "te")
+    assert job.project == project
     assert (job.state, job.fence, job.reason, job.outputs) == (State.WAITING, 0, JUST_SUBMITTED, {})
 
 
@@ -48,19 +50,23 @@ def test_jobs_stand_in_the_order_of_their_submission_and_the_head_is_before_all(
 
 
 def test_jobs_are_found_by_what_they_are(service: Service) -> None:
-    one = service.queue.submit(JobSpec("a", project="p", owner="ann"), flow="f")
-    two = service.queue.submit(JobSpec("b", project="q"))
+    project = service.project("p")
+    one = service.queue.submit(JobSpec("a", project=project, owner="ann"), flow="f")
+    two = service.queue.submit(JobSpec("b", project=service.project("q")))
     service.queue.cancel(two.id)
     for found in (
         service.queue.list(states=[State.WAITING]),
-        service.queue.list(project="p"),
-        service.queue.list(project=["p", "x"]),
+        service.queue.list(project=project),
+        service.queue.list(project=[project, "x"]),
         service.queue.list(flow="f"),
         service.queue.list(step="a"),
         service.queue.list(owner="ann"),
     ):
         assert [job.id for job in found] == [one.id]
     assert service.queue.list(project=[]) == []
+    with service.database.write() as conn:
+        assert service.queue.open_in(conn, project, limit=2) == [one]
+        assert service.queue.open_in(conn, two.project, limit=2) == []
     assert service.queue.counts()[State.CANCELLED] == 1 and service.queue.counts()[State.DONE] == 0
 
 

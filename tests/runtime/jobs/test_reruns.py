@@ -159,11 +159,12 @@ def test_running_what_would_only_fall_again_is_refused_and_says_what_to_run(serv
 
 def test_a_follower_that_may_not_be_queued_stays_with_those_that_need_it(service: Service) -> None:
     first = breaks(service)
-    other = needs(service, "other", first, project="theirs")
+    project = service.project("theirs")
+    other = needs(service, "other", first, project=project)
     finish_all(service, [first, other, needs(service, "behind", other), needs(service, "mine", first)])
 
     def not_theirs(spec: JobSpec) -> JobSpec:
-        if spec.project == "theirs":
+        if spec.project == project:
             raise Forbidden("Not yours.")
         return spec
 

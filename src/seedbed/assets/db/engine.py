@@ -16,6 +16,15 @@ from seedbed.base.errors import Damaged, DiskFull, SeedbedError, Unavailable
 _AFTER_COMMIT = "seedbed.after_commit"
 _TIGHT = 1 << 20  # bytes; less than this is a full disk
 
+Transaction = Connection
+"""An open transaction, as those hand it on who do not speak SQL themselves."""
+Along = Callable[[Transaction], None]
+"""What is written along with something else, in one commit; if it raises, neither is."""
+
+
+def nothing_along(_: Transaction) -> None:
+    """Where nothing else is to be written."""
+
 
 class Database:
     """One SQLite file or one PostgreSQL database. Safe to use from any thread; each transaction has its own connection.

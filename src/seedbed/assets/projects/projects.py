@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, delete, insert, or_, select, update
 
 from seedbed.assets.access.roles import Role, no_such_project
 from seedbed.assets.db import tables
-from seedbed.assets.db.engine import Database
+from seedbed.assets.db.engine import Along, Database, nothing_along
 from seedbed.assets.projects import classes as kept_classes
 from seedbed.assets.projects import labels as label_events
 from seedbed.assets.projects.classes import Class, Kind, NewClass
@@ -122,11 +122,12 @@ class Projects:
             connection.execute(update(tables.projects).where(where).values(settings=made.to_json()))
             return _find(connection, project.id)
 
-    def delete(self, reference: str) -> None:
-        """Remove a project with its classes, memberships and label events."""
+    def delete(self, reference: str, along: Along = nothing_along) -> None:
+        """Remove a project with its classes, memberships and label events; `along` is called while the feed is held."""
         with self._database.write() as connection:
             project = _lock(connection, reference)
             self._changed(connection, project, "project.deleted", {"name": project.name})
+            along(connection)
             connection.execute(delete(tables.projects).where(tables.projects.c.id == project.id))
 
     # --- classes ----------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from typing import Any
 
 from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.db.engine import Transaction
 from seedbed.assets.projects.classes import Class, Kind, NewClass
 from seedbed.assets.projects.projects import Project
 from seedbed.assets.projects.projects import Projects as KeptProjects
@@ -17,10 +18,8 @@ from seedbed.flows.naming import job_in_words
 from seedbed.flows.usecases.label_files import LabelFiles
 from seedbed.flows.usecases.pages import may_see, require_project
 from seedbed.runtime.jobs.queue import Queue
-from seedbed.runtime.jobs.states import State
 
 _MOST_NAMED = 5  # jobs that a refusal names
-_OPEN = tuple(state for state in State if not state.ended)
 
 
 class Projects(LabelFiles):
@@ -83,9 +82,12 @@ class Projects(LabelFiles):
         is open: whoever began it could neither watch nor cancel it any more.
         """
         project = self._require(ref, Role.OPERATOR, by)
-        self._refuse_open_jobs(project)
-        self._kept.delete(project.id)
-        self._audit.record(by.name, "project.delete", project.id, data={"name": project.name})
+
+        def along(conn: Transaction) -> None:
+            self._refuse_open_jobs(conn, project)
+            self._audit.record(by.name, "project.delete", project.id, data={"name": project.name}, connection=conn)
+
+        self._kept.delete(project.id, along)
 
     def classes(self, ref: str, *, by: Identity) -> Sequence[Class]:
         """Its classes in order."""
@@ -142,8 +144,8 @@ class Projects(LabelFiles):
         self._audit.record(by.name, "project.set-data", project.id, data={"bundle": found.uuid})
         return made
 
-    def _refuse_open_jobs(self, project: Project) -> None:
-        found = self._queue.list(states=_OPEN, project=project.id, order="queue", limit=_MOST_NAMED + 1)
+    def _refuse_open_jobs(self, conn: Transaction, project: Project) -> None:
+        found = self._queue.open_in(conn, project.id, limit=_MOST_NAMED + 1)
         if not found:
             return
         named = [f"{job_in_words(job.name, job.step)} ({job.id}) is {job.state}." for job in found[:_MOST_NAMED]]

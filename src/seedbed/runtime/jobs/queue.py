@@ -6,8 +6,9 @@ from typing import Any, Literal
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy.sql import ColumnElement
 
+from seedbed.assets.access.roles import no_such_project
 from seedbed.assets.db.engine import Database
-from seedbed.assets.db.tables import attempts, jobs, metrics
+from seedbed.assets.db.tables import attempts, jobs, metrics, projects
 from seedbed.assets.store.events import Events, News
 from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
@@ -64,6 +65,7 @@ class Queue:
         """Put new jobs at the end of the queue in this write transaction, in this order."""
         if entries:
             last = self.events.append_all(conn, [_submitted(entry) for entry in entries])
+            _check_projects(conn, {entry.spec.project for entry in entries})
             now, first = self.clock.now(), last - len(entries) + 1  # the numbers of the events are the positions
             conn.execute(insert(jobs), [_new_row(entry, float(n), now) for n, entry in enumerate(entries, first)])
 
@@ -149,14 +151,24 @@ class Queue:
     ) -> Jobs:
         """Jobs, the newest first, or in the order of the queue."""
         wanted: list[ColumnElement[bool]] = [jobs.c.state.in_([str(state) for state in states])] if states else []
-        projects = [project] if isinstance(project, str) else project
-        wanted += [jobs.c.project.in_(list(projects))] if projects is not None else []
+        places = [project] if isinstance(project, str) else project
+        wanted += [jobs.c.project.in_(list(places))] if places is not None else []
         for column, value in ((jobs.c.flow, flow), (jobs.c.step, step), (jobs.c.owner, owner)):
             wanted += [column == value] if value else []
         by = [jobs.c.position, jobs.c.id] if order == "queue" else [jobs.c.submitted.desc(), jobs.c.id.desc()]
         with self.database.read() as conn:
             rows = conn.execute(select(jobs).where(*wanted).order_by(*by).limit(limit).offset(offset)).mappings()
             return [Job.of(row) for row in rows]
+
+    def open_in(self, conn: Connection, project: str, limit: int) -> Jobs:
+        """The first jobs of a project that have not ended, as this transaction sees them.
+
+        Once it has appended to the feed, no other comes to them before its commit.
+        """
+        ended = [str(state) for state in State if state.ended]
+        wanted = select(jobs).where(jobs.c.project == project, jobs.c.state.not_in(ended))
+        rows = conn.execute(wanted.order_by(jobs.c.position, jobs.c.id).limit(limit)).mappings()
+        return [Job.of(row) for row in rows]
 
     def counts(self) -> dict[State, int]:
         """How many jobs are in each state."""
@@ -292,6 +304,13 @@ def _check_dependencies(conn: Connection, specs: Mapping[str, JobSpec]) -> None:
     if problems:
         hint = "Submit the jobs that others need first, or before them in the same flow."
         raise InvalidInput("The job cannot be submitted.", problems=problems, hint=hint)
+
+
+def _check_projects(conn: Connection, wanted: Collection[str]) -> None:
+    """Refuse what was removed since it was looked at; who removes a project holds the feed, as the caller does."""
+    known = {"", *conn.execute(select(projects.c.id).where(projects.c.id.in_(wanted))).scalars()}
+    if not known.issuperset(wanted):
+        raise no_such_project()
 
 
 def _submitted(entry: Entry) -> News:

@@ -76,7 +76,7 @@ class Reruns:
         plan = self._plan(old, check, again=again)
         try:
             return self._submit(plan, checkpoint="" if again else self._hand_on(plan[0]))
-        except Overtaken:
+        except SeedbedError:  # overtaken, or its project is gone
             self._folders.forget_checkpoints(plan[0].id)
             raise
 
