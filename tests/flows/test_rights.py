@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import DatabaseError
 
 from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.projects.classes import Kind
@@ -332,8 +333,11 @@ def test_of_many_open_jobs_a_refusal_names_a_few(platform: Platform) -> None:
     assert len(refused.value.problems) == 6 and refused.value.problems[-1] == "There are more."
 
 
-def test_what_is_refused_is_not_told_as_done_in_the_audit_log(platform: Platform, person: Person) -> None:
+def test_what_is_refused_is_not_told_as_done_in_the_audit_log(
+    platform: Platform, person: Person, tmp_path: Path
+) -> None:
     ada = person("ada", Role.TRAINER)
+    bundle = platform.store.publish(Labels.write(tmp_path / "made", {"a": "b"}).draft(name="few"))
     for name in ("fields", "taken"):
         platform.projects.create(name, classes=["a", "b", "c"], by=SOLO)
     before = platform.users.audit(by=SOLO)
@@ -344,7 +348,40 @@ def test_what_is_refused_is_not_told_as_done_in_the_audit_log(platform: Platform
         lambda: projects.set_kind("fields", Kind.BINARY, by=SOLO),
         lambda: projects.set_settings("fields", {"goal": -1}, by=SOLO),
         lambda: projects.add_class("fields", "a", by=SOLO),
+        lambda: platform.contexts.create("a/b", by=SOLO),
+        lambda: platform.contexts.use("absent", by=SOLO),
+        lambda: platform.contexts.set_remote("absent", "/x", by=SOLO),
+        lambda: platform.bundles.tag(bundle.uuid, {"": "x"}, by=SOLO),
     ):
-        with pytest.raises((Conflict, InvalidInput)):
+        with pytest.raises((Conflict, InvalidInput, NotFound)):
             act()
     assert platform.users.audit(by=SOLO) == before
+
+
+def test_what_is_done_to_jobs_is_told_in_the_audit_log_where_it_happens_and_only_there(platform: Platform) -> None:
+    jobs = platform.jobs
+    (done,) = platform.run_until_done([jobs.submit(count(), by=SOLO).id])
+    waits = jobs.submit(count(), by=SOLO)
+    before = platform.users.audit(by=SOLO)
+    for act in (jobs.cancel, jobs.pause, jobs.resume):
+        with pytest.raises(Conflict):
+            act(done.id, by=SOLO)
+    with pytest.raises(Conflict, match="was not stopped"):
+        jobs.resume(waits.id, by=SOLO)
+    assert platform.users.audit(by=SOLO) == before
+    for act in (jobs.pause, jobs.pause, jobs.resume, jobs.cancel, jobs.cancel):  # what is so already changes nothing
+        act(waits.id, by=SOLO)
+    told = platform.users.audit(by=SOLO)[: -len(before)]
+    assert [(line.action, line.subject) for line in told] == [
+        (action, waits.id) for action in ("job.cancel", "job.resume", "job.pause")
+    ]
+
+
+def test_where_the_audit_log_cannot_be_written_nothing_is_done_to_a_job(platform: Platform) -> None:
+    waits = platform.jobs.submit(count(), by=SOLO)
+    with platform.database.write() as conn:
+        conn.exec_driver_sql("ALTER TABLE audit RENAME TO elsewhere")
+    for act in (platform.jobs.cancel, platform.jobs.pause):
+        with pytest.raises(DatabaseError):
+            act(waits.id, by=SOLO)
+    assert platform.jobs.get(waits.id, by=SOLO) == waits

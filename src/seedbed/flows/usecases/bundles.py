@@ -120,8 +120,9 @@ class Bundles:
     def tag(self, ref: str, changes: Mapping[str, str | None], *, by: Identity) -> Bundle:
         """Set tags; None removes one."""
         bundle = self._require(ref, Role.LABELLER, by)
+        tagged = self._store.tag(bundle.uuid, changes)
         self._audit.record(by.name, "bundle.tag", bundle.uuid, data={"tags": dict(changes)})
-        return self._store.tag(bundle.uuid, changes)
+        return tagged
 
     def remove(self, refs: Sequence[str], *, by: Identity) -> Deletion:
         """Delete bundles, and what is derived from them; the bytes go too, but those that other bundles have."""

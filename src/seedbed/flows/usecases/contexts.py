@@ -25,8 +25,9 @@ class Contexts:
     def create(self, name: str, *, by: Identity) -> Context:
         """A new, empty context."""
         by.require(Role.OPERATOR)
+        made = self._kept.create(name)
         self._audit.record(by.name, "context.create", name)
-        return self._kept.create(name)
+        return made
 
     def list(self, *, by: Identity) -> "list[Context]":
         """Every context; the one in use is marked."""
@@ -36,14 +37,16 @@ class Contexts:
     def use(self, name: str, *, by: Identity) -> Context:
         """New bundles go into this context from now on."""
         by.require(Role.OPERATOR)
+        used = self._kept.use(name)
         self._audit.record(by.name, "context.use", name)
-        return self._kept.use(name)
+        return used
 
     def set_remote(self, name: str, address: str, *, by: Identity) -> Context:
         """Where push and pull go: an fsspec address (a folder, s3://bucket/prefix)."""
         by.require(Role.OPERATOR)
+        changed = self._kept.set_remote(name, address)
         self._audit.record(by.name, "context.set-remote", name, data={"address": address})
-        return self._kept.set_remote(name, address)
+        return changed
 
     def remove(self, name: str, *, by: Identity) -> None:
         """Forget a context; its bundles stay, here and at its remote, until they are removed themselves."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from seedbed.assets.access.audit import Audit
 from seedbed.assets.access.roles import Identity, Role
+from seedbed.assets.db.engine import Along
 from seedbed.assets.store.bundle import Draft
 from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import InvalidInput
@@ -87,20 +88,17 @@ class Jobs:
     def cancel(self, job_id: str, *, by: Identity) -> Job:
         """Stop it, or take it out of the queue."""
         job = self._require(job_id, Role.TRAINER, by)
-        self._audit.record(by.name, "job.cancel", job.id)
-        return self._queue.cancel(job.id, by=by.name)
+        return self._queue.cancel(job.id, by=by.name, along=self._told("job.cancel", job, by))
 
     def pause(self, job_id: str, *, by: Identity) -> Job:
         """Let it put its state away and wait until somebody lets it go on; nothing that it learnt is lost."""
         job = self._require(job_id, Role.TRAINER, by)
-        self._audit.record(by.name, "job.pause", job.id)
-        return self._queue.pause(job.id, by=by.name)
+        return self._queue.pause(job.id, by=by.name, along=self._told("job.pause", job, by))
 
     def resume(self, job_id: str, *, by: Identity) -> Job:
         """Let a paused job go on from where it was."""
         job = self._require(job_id, Role.TRAINER, by)
-        self._audit.record(by.name, "job.resume", job.id)
-        return self._queue.resume(job.id)
+        return self._queue.resume(job.id, along=self._told("job.resume", job, by))
 
     def rerun(self, job_id: str, *, by: Identity, again: bool = False) -> Sequence[Job]:
         """A new job with exactly the same inputs, which goes on from the last checkpoint of one that failed.
@@ -144,6 +142,10 @@ class Jobs:
         if not unseen or self._clock.now() - job.submitted < _LOOKED_AT:
             return job
         return replace(job, reason="No server is running that would start it: seedbed up")
+
+    def _told(self, action: str, job: Job, by: Identity) -> Along:
+        """The line of the audit log, in the commit that makes it true."""
+        return lambda conn: self._audit.record(by.name, action, job.id, connection=conn)
 
     def _require(self, job_id: str, role: Role, by: Identity) -> Job:
         job = self._queue.get(job_id)

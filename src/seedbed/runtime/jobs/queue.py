@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy.sql import ColumnElement
 
 from seedbed.assets.access.roles import no_such_project
-from seedbed.assets.db.engine import Database
+from seedbed.assets.db.engine import Along, Database, nothing_along
 from seedbed.assets.db.tables import attempts, jobs, metrics, projects
 from seedbed.assets.store.events import Events, News
 from seedbed.base.clock import Clock, SystemClock
@@ -69,41 +69,51 @@ class Queue:
             now, first = self.clock.now(), last - len(entries) + 1  # the numbers of the events are the positions
             conn.execute(insert(jobs), [_new_row(entry, float(n), now) for n, entry in enumerate(entries, first)])
 
-    def cancel(self, ref: str, *, by: str = "") -> Job:
-        """Take a job out of the queue, or ask it to stop; the scheduler does the rest."""
+    def cancel(self, ref: str, *, by: str = "", along: Along = nothing_along) -> Job:
+        """Take a job out of the queue, or ask it to stop; the scheduler does the rest.
+
+        `along` is called where that changes something.
+        """
         job = self.get(ref)
         words = f"Cancelled by {by}" if by else "Cancelled"
         with self.database.write() as conn:
-            state = self.locked(conn, job.id).state
-            if state in (State.DONE, State.FAILED):
-                raise Conflict(f"Job {job.id} has ended ({state}) and cannot be cancelled.")
-            if state is State.CANCELLED:
-                pass  # by somebody else, perhaps a moment ago
-            elif state is State.WAITING:
+            job = self.locked(conn, job.id)
+            if job.state in (State.DONE, State.FAILED):
+                raise Conflict(f"Job {job.id} has ended ({job.state}) and cannot be cancelled.")
+            if job.state is State.CANCELLED:
+                return job  # by somebody else, perhaps a moment ago
+            if job.state is State.WAITING:
                 self.transition(conn, job.id, State.CANCELLED, reason=words)
-            elif state is State.STOPPING:
+            elif job.state is State.STOPPING:
                 conn.execute(update(jobs).where(jobs.c.id == job.id).values(wish="cancel", reason=words))
             else:
                 self.transition(conn, job.id, State.STOPPING, wish="cancel", reason=words)
+            along(conn)
         return self.get(job.id)
 
-    def pause(self, ref: str, *, by: str = "") -> Job:
-        """Let a job put its state away and wait, until it is resumed; one that waits already starts only then."""
+    def pause(self, ref: str, *, by: str = "", along: Along = nothing_along) -> Job:
+        """Let a job put its state away and wait, until it is resumed; one that waits already starts only then.
+
+        `along` is called where that changes something.
+        """
         job = self.get(ref)
         words = f"Stopped by {by} for now" if by else "Stopped for now"
         with self.database.write() as conn:
             job = self.locked(conn, job.id)
             if job.state.ended or job.wish == "cancel":
                 raise Conflict(f"Job {job.id} has ended or is being cancelled; it cannot be stopped for now.")
-            if job.state is State.WAITING and not job.paused:
+            if job.paused:
+                return job
+            if job.state is State.WAITING:
                 self._hold(conn, job, "job.paused", reason=words, not_before=PAUSED)
             elif job.state is State.STOPPING:
                 conn.execute(update(jobs).where(jobs.c.id == job.id).values(wish=PAUSE, reason=words))
-            elif job.state is not State.WAITING:
+            else:
                 self.transition(conn, job.id, State.STOPPING, wish=PAUSE, reason=words)
+            along(conn)
         return self.get(job.id)
 
-    def resume(self, ref: str) -> Job:
+    def resume(self, ref: str, *, along: Along = nothing_along) -> Job:
         """Let a paused job go on from where it was; one that still puts its state away starts again after that."""
         job = self.get(ref)
         with self.database.write() as conn:
@@ -112,6 +122,7 @@ class Queue:
                 raise Conflict(f"Job {job.id} is {job.state}, and was not stopped for now.")
             change = {"wish": GO_ON} if job.pausing else {"not_before": 0.0}
             self._hold(conn, job, "job.resumed", reason="Goes on as soon as there is room", **change)
+            along(conn)
         return self.get(job.id)
 
     def _hold(self, conn: Connection, job: Job, kind: str, **values: Any) -> None:
