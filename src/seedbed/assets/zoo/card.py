@@ -52,6 +52,7 @@ class Card:
     preprocessing: Preprocessing
     find: Callable[[], Path | None]
     read: Callable[[Path], "dict[str, Tensor]"]
+    accuracy: float | None = None  # on images that it had not seen, as its authors publish it
     licence: str = UNKNOWN
     install: str = ""  # the command that brings the weights here
     made_at: int | None = None  # side of the images that the network was made for, where its shape depends on that

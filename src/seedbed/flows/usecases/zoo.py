@@ -332,7 +332,6 @@ def _facts_of(card: Card) -> dict[str, Any]:
     """What a person wants to know of a card that comes with Seedbed, by the names that kept ones have."""
     own = {**card.to_json(), "classes": [], "outputs": card.classes}
     unknown: dict[str, Any] = {
-        "accuracy": None,
         "signature": "",
         "images": 0,
         "lineage": {},
