@@ -1,6 +1,7 @@
 """Ranking starts: a first look at many, a full one at the nearest, and outcomes paired from finished trainings."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +9,20 @@ import pytest
 import torch
 
 from seedbed.assets.zoo.card import Card, Preprocessing
+from seedbed.assets.zoo.catalogue import CARDS
+from seedbed.assets.zoo.importers import read_state
 from seedbed.base.errors import Damaged
 from seedbed.methods.similarity.evidence import Evidence, Outcome
 from seedbed.methods.similarity.signature import Signature, glimpse, signature_of
 from seedbed.methods.similarity.starts import Source, Starts, Target, Time, outcomes_of, rank_starts
 
 SPACE = "numbers"
+NAME = "efficientnet_lite0.imagenet"
+OUTCOMES = [  # epochs fell with the distance
+    Outcome(Evidence(f"t{number}", f"s{number} {ratio}", ratio, {}, 20, 20), epoch_ratio=ratio)
+    for number in range(8)
+    for ratio in (0.2, 0.5, 0.9)
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,7 +50,7 @@ def source(folder: Path, name: str, centre: float, **more: object) -> Source:
 def ranked(sources: list[Source], reference: Signature | None, usual: str = "usual", **more: object) -> Starts:
     pixels = np.zeros((20, 8, 8, 3), dtype=np.uint8)
     target = Target(signature("new", 0.0, seed=99), pixels, np.arange(20) % 2, 8)
-    return rank_starts(target, sources, usual, reference, scored=0, **more)  # type: ignore[arg-type]
+    return rank_starts(target, sources, usual, reference, **{"scored": 0, **more})  # type: ignore[arg-type]
 
 
 def test_a_glimpse_is_the_sketch_of_the_whole(tmp_path: Path) -> None:
@@ -76,12 +85,23 @@ def test_one_broken_signature_does_not_end_a_ranking(tmp_path: Path) -> None:
     assert found.advice.start == "usual"
 
 
+def test_weights_that_cannot_be_read_are_not_advised_however_near_they_are(tmp_path: Path) -> None:
+    (tmp_path / "weights.safetensors").write_bytes(b"broken")
+    near, far = source(tmp_path, "near", 0.1), source(tmp_path, "far", 2.0)
+    broken = replace(near.card, find=lambda: tmp_path / "weights.safetensors", read=read_state)
+    good = replace(CARDS.get(NAME), name="far", trained_on="data behind far")
+    sources = [replace(near, card=broken), replace(far, card=good)]
+    found = ranked(sources, signature("usual data", 9.0), usual=NAME, outcomes=OUTCOMES, scored=2)
+    assert [one.name for one in found.ranked] == ["far"] and found.advice.start == "far"
+    assert "cannot be read" in found.left_out["near"]
+
+
 def test_a_target_that_is_the_baselines_own_data_has_a_ratio_all_the_same(tmp_path: Path) -> None:
     found = ranked([source(tmp_path, "far", 9.0)], signature("new", 0.0, seed=99))
     assert found.ranked[0].ratio == 100.0 and found.advice.start == "usual"
 
 
-@pytest.mark.parametrize(("usual", "called"), [("efficientnet_lite0.imagenet", "ImageNet"), ("resnet18", "resnet18")])
+@pytest.mark.parametrize(("usual", "called"), [(NAME, "ImageNet"), ("resnet18", "resnet18")])
 def test_weights_that_learnt_from_imagenet_are_called_that(tmp_path: Path, usual: str, called: str) -> None:
     found = ranked([source(tmp_path, "far", 9.0)], signature("usual data", 3.0), usual=usual)
     assert found.advice.start == usual and found.advice.reason.startswith(f"{called} is as good: no other weights")
@@ -109,11 +129,9 @@ def test_an_estimated_end_is_reading_and_training() -> None:
 def test_what_is_in_memory_is_taken_where_it_ends_first(
     tmp_path: Path, loading: dict[str, float], start: str, said: str
 ) -> None:
-    known = [Evidence(f"t{n}", f"s{n} {ratio}", ratio, {}, 20, 20) for n in range(8) for ratio in (0.2, 0.5, 0.9)]
-    outcomes = [Outcome(one, epoch_ratio=one.ratio) for one in known]
     sources = [source(tmp_path, "near", 2.0), source(tmp_path, "cached", 4.0)]
     time = Time(training=100.0, loading=loading, in_memory=frozenset({"cached"}))
-    found = ranked(sources, signature("usual data", 9.0), outcomes=outcomes, time=time)
+    found = ranked(sources, signature("usual data", 9.0), outcomes=OUTCOMES, time=time)
     assert found.advice.start == start and said in found.advice.reason
 
 

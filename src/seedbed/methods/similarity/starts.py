@@ -120,11 +120,13 @@ def rank_starts(
     counts = {one.name: one.count for one in nearest}
     looks = min(scored, len(near))
     on_progress(1, looks + 2)
-    scores = _scores(target, [by_name[one.name].card for one in near[:looks]], baseline, known, on_progress)
+    unread: dict[str, str] = {}
+    scores = _scores(target, [by_name[one.name].card for one in near[:looks]], baseline, unread, on_progress)
+    known |= unread
     on_progress(looks + 2, looks + 2)
     predictor = Predictor.fit(outcomes)
     ranked = []
-    for one in near:
+    for one in (one for one in near if one.name not in unread):
         source = by_name[one.name]
         evidence = Evidence(
             target=target.signature.name,
@@ -211,10 +213,13 @@ def _scores(
     target: Target,
     cards: Sequence[Card],
     baseline: Card | str,
-    left_out: dict[str, str],
+    unread: dict[str, str],
     on_progress: Callable[[int, int], None],
 ) -> dict[str, dict[str, float]]:
-    """How much better each card's features tell the labelled images apart than the baseline's do."""
+    """How much better each card's features tell the labelled images apart than the baseline's do.
+
+    Cards whose weights cannot be used get the reason in `unread`: no training could start from them either.
+    """
     if not cards:
         return {}
     try:
@@ -227,7 +232,7 @@ def _scores(
         try:
             found[card.name] = differences(_scores_of(target, card), plain)
         except SeedbedError as error:
-            left_out[card.name] = error.in_a_line()
+            unread[card.name] = error.in_a_line()
     return found
 
 
