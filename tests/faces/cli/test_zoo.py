@@ -79,7 +79,7 @@ def ranking(**advice: Any) -> Any:
 def test_both_judgements_stand_side_by_side_with_the_reason_and_the_saving(capsys: pytest.CaptureFixture[str]) -> None:
     _show_ranking(ranking(start="wheat", reason="wheat is near and saves 30 %.", expected_saving=0.3, as_good=False))
     told = capsys.readouterr()
-    for part in ("0.25", "0.50", "0.70 (0.40 to 0.90)", "knn +0.05", "in memory", "unknown"):
+    for part in ("DSD, furthest = 1", "0.25", "0.50", "0.70 (0.40 to 0.90)", "knn +0.05", "in memory", "unknown"):
         assert part in told.out
     assert told.out.rstrip().endswith("Start from wheat: wheat is near and saves 30 %.")
     assert "Left out: old. It has no signature." in told.err and "6 measured starts on 3 data sets" in told.err

@@ -121,7 +121,8 @@ def test_a_ranking_shows_images_side_by_side_and_says_why(watched: Watched, serv
     assert mine.locator("img").count() == theirs.locator("img").count() == 6
     assert zoo.data["bean leaves"] in (mine.locator("img").first.get_attribute("src") or "")
     assert zoo.data["wheat leaves"] in (theirs.locator("img").first.get_attribute("src") or "")
-    expect(page.get_by_text("old weights: Its data set has no signature.")).to_be_visible()
+    left_out = page.locator(".card", has=page.get_by_role("heading", name="Left out"))
+    expect(left_out).to_contain_text("old weights: Its data set has no signature.")
     well(watched)
 
 

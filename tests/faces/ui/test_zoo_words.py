@@ -54,6 +54,7 @@ def test_nearness_is_told_by_imagenet(ratio: float | None, told: str) -> None:
         ((0.55, 0.38, 0.82), "45 % saved, likely between 18 % and 62 %"),
         ((1.2, 0.8, 1.9), "20 % lost, likely between 90 % lost and 20 %"),
         ((1.0, 0.9, 1.1), "nothing saved or lost, likely between 10 % lost and 10 %"),
+        ((4.45, 1.56, 12.7), "4.5 times as long, likely between 1.6 and 12.7 times"),
     ],
 )
 def test_what_is_expected_is_told_with_its_limits(epochs: tuple[float, float, float], told: str) -> None:

@@ -54,7 +54,10 @@ def nearness_in_words(one: Mapping[str, Any]) -> str:
 
 def saving_in_words(expected: Mapping[str, Any]) -> str:
     """What is expected of a start, with its limits."""
-    middle, low, high = (1 - float(expected[name]) for name in ("epoch_ratio", "high", "low"))
+    times, least, most = (float(expected[name]) for name in ("epoch_ratio", "low", "high"))
+    if times >= 2:
+        return f"{times:.1f} times as long, likely between {least:.1f} and {most:.1f} times"
+    middle, low, high = 1 - times, 1 - most, 1 - least
     limits = f"likely between {_signed(low)} and {_signed(high)}"
     word = "saved" if middle >= 0.005 else "lost" if middle <= -0.005 else ""
     return f"{percent(round(abs(middle), 2))} {word}, {limits}" if word else f"nothing saved or lost, {limits}"

@@ -210,7 +210,7 @@ def _source(here: Session, source: str, project: str) -> dict[str, str]:
 def _show_ranking(ranking: "Ranking") -> None:
     """Both judgements side by side, then what they come to."""
     show_table(
-        ("card", "trained on", "DSD", "distance, ImageNet = 1", "epochs, ImageNet = 1", "features", ""),
+        ("card", "trained on", "DSD, furthest = 1", "distance, ImageNet = 1", "epochs, ImageNet = 1", "features", ""),
         [_row(one) for one in ranking["ranked"]],
         empty="None of the weights could be compared.",
     )

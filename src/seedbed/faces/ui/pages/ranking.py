@@ -171,6 +171,6 @@ def _rest(more: Sequence[Mapping[str, Any]], left_out: Mapping[str, str]) -> Non
             for number, one in enumerate(more, start=_WITH_IMAGES + 1):
                 words(f"{number}. {one['name']}: {tell.nearness_in_words(one)}", "li")
     if left_out:
-        with card("Could not be compared"), box("ul", "stack tight"):
+        with card("Left out"), box("ul", "stack tight"):
             for name, why in left_out.items():
                 words(f"{name}: {why}", "li", "wrap")
