@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from benchmarks.otdd import exactly, growth, reference, solver_seconds, timed
+from benchmarks.otdd import RECORDED, RGB, exactly, growth, pairs, reference, solver_seconds, timed
 from benchmarks.pictures import lines, picture
 
 from seedbed.methods.similarity.otdd import LabelDistance, Otdd
@@ -25,6 +25,13 @@ def test_what_it_compares_with_is_the_same_distance_computed_apart(labels: Label
 def test_prices_change_how_long_the_solver_takes_and_not_what_it_finds() -> None:
     ours, theirs = (reference(name).units[0] for name in ("cifar10", "fruit10"))
     assert min(solver_seconds((ours, theirs), "gaussian")) > 0  # it refuses values that differ
+
+
+def test_signatures_are_timed_apart_and_memory_stands_beside_what_was_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.otdd.RECORDED", {RGB: {"gaussian": RECORDED[RGB]["gaussian"]}})
+    (row,) = pairs(quick=False)
+    assert row["s of both signatures"] > 0
+    assert 0 < row["of it libraries"] <= row["peak MB"] and row["recorded peak MB"] == 1556
 
 
 def test_the_best_of_several_runs_counts() -> None:
