@@ -38,7 +38,7 @@ MEANING = {
     "steps": "how long it trains at most",
     "labelled_batch": "labelled images of a step",
     "unlabelled_batch": "unlabelled images of a step",
-    "learning_rate": "the highest one; it rises over `warmup` and then falls",
+    "learning_rate": "the highest one; it rises over `warmup` and then falls; less where batches are smaller",
     "weight_decay": "how strongly weights are pulled to 0",
     "ema": "memory of the running average of the weights, which is the model that is kept",
     "evaluate_every": "steps from one evaluation to the next",
@@ -57,6 +57,7 @@ QUESTIONS = (
     ),
     ("`start`, `weights`, `size`", "which network, and is it worth starting from weights?", "ssl_backbones"),
     ("`precision`, `compile`, batches", "how fast is a step, and what else takes time in it?", "ssl_speed"),
+    ("`learning_rate` of other batches", "at which rate does a network not forget what it knew?", "ssl_batches"),
     ("`ranks`, `scaling`", "do two ranks learn what one does, and how much faster?", "scaling"),
     ("`backend` on GPUs", "what would more GPUs gain?", "scaling_gpu"),
     ("`checkpoint_every`", "does a killed training end with the same weights?", "durability"),
@@ -89,10 +90,11 @@ def _rows(values: Any, comments: dict[str, str], whole: str = "") -> list[str]:
     rows = []
     for field in fields(values):
         value, name = getattr(values, field.name), f"{whole}{field.name}"
+        value = values.rate() if name == "learning_rate" else value
         if is_dataclass(value):
             rows += _rows(value, comments, f"{name}.")
         elif name != "classes":  # they come from the labels
-            meaning = (comments.get(field.name) or MEANING.get(field.name, "")).replace("|", "\\|")
+            meaning = (MEANING.get(field.name) or comments.get(field.name, "")).replace("|", "\\|")
             on_gpu = f"; on a GPU `{_shown(ON_A_GPU[name])}`" if name in ON_A_GPU else ""
             rows.append(f"| `{name}` | {_option(name)} | `{_shown(value)}`{on_gpu} | {meaning} |")
     return rows

@@ -301,7 +301,7 @@ def test_the_percentages_of_bins_reach_the_training(platform: Platform, fields: 
 
     for row, klass in enumerate(["0-10 %", "50-100 %"]):
         label(row, klass)
-    with pytest.raises(InvalidInput, match=r"1 of the 3 classes .* have no labels yet: 10-50 %"):
+    with pytest.raises(InvalidInput, match=r"1 of the 3 classes .* has no labels yet: 10-50 %"):
         params()
     label(2, "10-50 %")
     assert params()["values"] == {"0-10 %": 5.0, "10-50 %": 30.0, "50-100 %": 75.0}

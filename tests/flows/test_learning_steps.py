@@ -101,6 +101,11 @@ def test_the_report_has_all_that_pages_show(trained: dict[str, Any], decoded: De
     assert all("loss" in point for point in facts["curve"][1:])
 
 
+def test_a_model_says_which_learning_rate_it_was_trained_with_and_why(trained: dict[str, Any]) -> None:
+    assert trained["model"].values["learning_rate"] == (1e-5,)
+    assert trained["model"].values["rate_reason"] == ("as it was set",)
+
+
 def test_the_curve_of_a_model_of_an_earlier_version_is_empty(tmp_path: Path) -> None:
     assert Model(tmp_path).curve() == []
 
@@ -260,6 +265,10 @@ def test_memory_that_does_not_suffice_ends_in_a_sentence_and_keeps_the_checkpoin
     labels = Labels.write(tmp_path / "labels", some(known, 2, 0, 6))
     with pytest.raises(Failed, match="the last checkpoint is kept") as caught:  # more than any address space
         do("train", tmp_path / "train", {**QUICK, "size": 4_000_000}, decoded=decoded, labels=labels)
+    assert "smaller batches, which the learning rate follows" in caught.value.hint
+    with pytest.raises(Failed) as caught:
+        set_too = {**QUICK, "size": 4_000_000, "learning_rate": 0.01}
+        do("train", tmp_path / "set", set_too, decoded=decoded, labels=labels)
     assert "smaller batches with a smaller learning rate" in caught.value.hint
     with pytest.raises(Failed, match="does not hold"):
         params = {**QUICK, "size": 4_000_000, "algorithm": "one-class", "good": min(known.values())}

@@ -8,7 +8,15 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.base.errors import InvalidInput
 from seedbed.base.resources import Resources
 from seedbed.flows.platform import Platform
-from seedbed.flows.training import defaults, problems_by_field, refuse_gaps, with_a_gpu, with_habits, with_ranks
+from seedbed.flows.training import (
+    defaults,
+    problems_by_field,
+    refuse_gaps,
+    told_rate,
+    with_a_gpu,
+    with_habits,
+    with_ranks,
+)
 from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
 from seedbed.runtime.executors.protocol import Node
 
@@ -39,6 +47,23 @@ def test_a_gpu_is_used_where_there_is_one_and_gets_larger_images_unless_somebody
     assert {name: getattr(defaults([rich]), name) for name in ON_A_GPU} == dict(ON_A_GPU)
 
 
+def test_the_rate_follows_the_batches_that_are_asked_for_unless_it_is_set() -> None:
+    gpu = Resources(cpus=0, memory=0, gpus=1)
+    assert with_habits({"labelled_batch": 16, "unlabelled_batch": 64}, gpu)["learning_rate"] == 2.5e-4
+    assert with_habits({"labelled_batch": 16, "learning_rate": "auto"}, gpu)["learning_rate"] < 5e-4
+    assert with_habits({"labelled_batch": 16, "learning_rate": 0.01}, gpu)["learning_rate"] == 0.01
+    assert with_habits({"labelled_batch": "many"}, gpu)["learning_rate"] == 5e-4  # the parameters' own check tells
+    assert with_habits({"labelled_batch": 0}, gpu)["learning_rate"] == 5e-4
+
+
+def test_the_rate_that_would_be_taken_is_told_with_its_reason() -> None:
+    assert told_rate({}, None) == "0.001: the usual one."
+    assert told_rate({"steps": 0}, Resources(cpus=0, memory=0, gpus=1)) == "0.0005: the usual one."
+    assert told_rate({"labelled_batch": 4, "unlabelled_batch": 12}, None).startswith("0.0005: less than the 0.001")
+    assert told_rate({"learning_rate": 0.01, "labelled_batch": 4}, None) == "0.01: as it was set."
+    assert told_rate({"labelled_batch": 0}, None) == told_rate({"learning_rate": "fast"}, None) == ""
+
+
 def test_ranks_on_a_cpu_get_a_core_each_and_one_rank_what_the_step_asks_for() -> None:
     assert with_ranks({"ranks": 3}, None) == ({"ranks": 3}, Resources(cpus=3, memory=7 << 30))
     assert with_ranks({}, None) == ({}, None)
@@ -64,6 +89,9 @@ def test_every_mistake_is_told_by_the_field_that_it_is_in() -> None:
     assert "Did you mean 'fixmatch'" in wrong["algorithm"]
     assert set(problems_by_field({"size": "large", "scaling": "big"})) == {"size", "scaling"}
     assert set(problems_by_field({"options": {"nothing": 1}})) == {"options"}
+    assert problems_by_field({"learning_rate": "fast"}) == {
+        "learning_rate": "'learning_rate' is 'fast'; it must be a number or 'auto'."
+    }
     assert problems_by_field({"steps": 3, "values": {"a": 0, "b": 1}}) == {}
 
 

@@ -13,18 +13,41 @@ from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
 from seedbed.base.resources import Resources
 from seedbed.flows.steps.train import TrainParams, Unworkable, refuse_classes
-from seedbed.methods.learn.settings import ON_A_GPU, ONE_CLASS, TrainSettings
+from seedbed.methods.learn.settings import AUTO, ON_A_GPU, ONE_CLASS, USUAL_ON_A_GPU, TrainSettings
 from seedbed.runtime.executors.protocol import Node
 
 _BASE, _EACH = 1 << 30, 2 << 30  # memory of a training: its data, and every rank's own
 _COPIES, _COVERED = 8, 1 << 30  # of weights: gradients, moments, averages, a checkpoint; what fits in a rank's own
 _CPUS = 2.0
+_OF_RATE = ("learning_rate", "labelled_batch", "unlabelled_batch", "ranks", "scaling")  # what it depends on
 UNSET = Resources(cpus=0.0, memory=0)
 
 
 def with_habits(params: Mapping[str, Any], resources: Resources | None) -> dict[str, Any]:
-    """Larger images, batches and more steps on GPUs, where nothing else is said."""
-    return {**ON_A_GPU, **params} if resources and resources.gpus else dict(params)
+    """Larger images, batches and more steps on GPUs, where nothing else is said; the rate follows the batches."""
+    if not resources or not resources.gpus:
+        return dict(params)
+    chosen = {**ON_A_GPU, **params}
+    if params.get("learning_rate", AUTO) == AUTO and (batches := _batches(chosen)):
+        chosen["learning_rate"] = USUAL_ON_A_GPU.rate_for(batches)
+    return chosen
+
+
+def told_rate(params: Mapping[str, Any], resources: Resources | None) -> str:
+    """The learning rate that a training with these parameters would take, and why; '' where they cannot be used."""
+    chosen = with_habits(params, resources)
+    facts = {name: chosen[name] for name in _OF_RATE if name in chosen}
+    if problems_by_field(facts):
+        return ""
+    settings = replace(TrainSettings(), **facts)
+    return f"{settings.rate():g}: {settings.rate_reason()}."
+
+
+def _batches(params: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Labelled and unlabelled images of a step; none where they are no batches, of which others tell."""
+    labelled, unlabelled = (params[name] for name in ("labelled_batch", "unlabelled_batch"))
+    usable = all(isinstance(images, int) and images > 0 for images in (labelled, unlabelled))
+    return (labelled, unlabelled) if usable else None
 
 
 def with_a_gpu(resources: Resources | None, nodes: Sequence[Node]) -> Resources | None:
@@ -74,8 +97,9 @@ def refuse_gaps(labels: Mapping[str, int], name: str, algorithm: str) -> None:
     if algorithm == ONE_CLASS:
         return
     if without := [klass for klass, count in labels.items() if not count]:
+        have = "has" if len(without) == 1 else "have"
         raise InvalidInput(
-            f"{len(without)} of the {len(labels)} classes of '{name}' have no labels yet: {', '.join(without[:10])}.",
+            f"{len(without)} of the {len(labels)} classes of '{name}' {have} no labels yet: {', '.join(without[:10])}.",
             hint="Label a few images of each, or take away what is not needed: seedbed projects remove-class.",
         )
     if len(labels) < 2:
@@ -97,16 +121,19 @@ def problems_by_field(params: Mapping[str, Any]) -> dict[str, str]:
     try:
         TrainParams.model_validate(dict(params))
     except ValidationError as error:
-        found = [pair for problem in error.errors() for pair in _told(dict(problem))]
+        by_field: dict[str, list[Any]] = {}
+        for problem in error.errors():
+            by_field.setdefault(str(problem["loc"][0]) if problem["loc"] else "", []).append(problem)
+        found = [pair for field, problems in by_field.items() for pair in _told(field, problems)]
         return {field: " ".join(text for name, text in found if name == field) for field, _ in found}
     return {}
 
 
-def _told(problem: Mapping[str, Any]) -> list[tuple[str, str]]:
-    cause = problem.get("ctx", {}).get("error")
+def _told(field: str, problems: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    cause = problems[0].get("ctx", {}).get("error")
     if isinstance(cause, Unworkable):
         return [(_subject(sentence), sentence) for sentence in cause.problems]
-    return [(str(problem["loc"][0]) if problem["loc"] else "", sentences_of([problem], TrainParams.model_fields)[0])]
+    return [(field, sentence) for sentence in sentences_of(problems, TrainParams.model_fields)]
 
 
 def _subject(sentence: str) -> str:

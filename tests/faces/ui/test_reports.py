@@ -12,6 +12,7 @@ from seedbed.faces.ui.reports import (
     curve_of,
     mistakes_of,
     more_in_words,
+    rate_of,
     reliability_of,
     scores_of,
     used_of,
@@ -79,6 +80,16 @@ def test_what_a_training_took_comes_from_its_model_and_its_last_words():
     model = Bundle("m", "m", "model", "", 0.0, {}, arrays, Lineage(), False, "", "")
     used = used_of(model, {"memory_gib": [(5, 1.0), (240, 1.26)], "memory_gpu_gib": []})
     assert used == {"steps": "240", "label": "1", "of memory": "1.3 GiB"}
+
+
+def test_a_report_says_which_learning_rate_was_taken_and_why():
+    arrays = {
+        "learning_rate": Array(ArrayType.FLOAT, (5.5e-4,)),
+        "rate_reason": Array(ArrayType.STR, ("as it was set",)),
+    }
+    model = Bundle("m", "m", "model", "", 0.0, {}, arrays, Lineage(), False, "", "")
+    assert rate_of(model) == "The learning rate rose to 0.00055: as it was set."
+    assert rate_of(Bundle("m", "m", "model", "", 0.0, {}, {}, Lineage(), False, "", "")) == ""
 
 
 @pytest.mark.parametrize(

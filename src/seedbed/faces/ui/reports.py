@@ -96,3 +96,9 @@ def used_of(model: Bundle, metrics: Mapping[str, Sequence[tuple[int, float]]]) -
         if points := metrics.get(name):
             found[what] = f"{points[-1][1]:.1f} GiB"
     return found
+
+
+def rate_of(model: Bundle) -> str:
+    """Which learning rate a training took, and why; '' for models that do not say."""
+    rate, reason = scalar(model, "learning_rate"), scalar(model, "rate_reason")
+    return f"The learning rate rose to {float(rate):g}: {reason}." if rate and reason else ""

@@ -174,12 +174,20 @@ def train_model(
         "best_step": (int(trained.step),),
         "labels": (len(given),),
         "images": (len(used),),
+        **_rate(settings),
         **{name: (float(value),) for name, value in trained.metrics.items()},
     }
     model = Model(folder, values)
     model.add_seen([decoded.images[row] for row in used])
     model.add_curve(trained.curve)
     return model
+
+
+def _rate(settings: TrainSettings) -> dict[str, tuple[Any, ...]]:
+    """The learning rate that was taken, and why; what learns from good parts alone takes none."""
+    if settings.algorithm == ONE_CLASS:
+        return {}
+    return {"learning_rate": (settings.rate(),), "rate_reason": (settings.rate_reason(),)}
 
 
 def _numbers(given: Mapping[int, str], used: NDArray[np.int64], classes: Sequence[str]) -> NDArray[np.int64]:

@@ -31,6 +31,7 @@ from seedbed.flows.training import (
     defaults,
     refuse_gaps,
     refuse_labels,
+    told_rate,
     with_a_gpu,
     with_habits,
     with_ranks,
@@ -121,8 +122,7 @@ class Models:
         with several GPUs train with as many ranks. `weights`: 'auto', which ranks those of the zoo for the network that
         the parameters name; a card's name; 'pretrained', the usual ones of the network; or 'none', from scratch.
         """
-        if "ranks" not in (params or {}):  # ranks without GPUs are processes, and one GPU is no place for several
-            resources = with_a_gpu(resources, self._nodes())
+        resources = self._on(params or {}, resources)
         params, resources = with_ranks(with_habits(params or {}, resources), resources)
         place = self._projects.get(project, by=by) if project else None
         by.require(Role.TRAINER, place.id if place else "")
@@ -163,6 +163,14 @@ class Models:
     def training_defaults(self) -> TrainSettings:
         """What a training takes here where nothing is said."""
         return defaults(self._nodes())
+
+    def told_rate(self, params: Mapping[str, Any], resources: Resources | None = None) -> str:
+        """The learning rate that a training would take here, and why; '' where the parameters cannot be used."""
+        return told_rate(params, self._on(params, resources))
+
+    def _on(self, params: Mapping[str, Any], resources: Resources | None) -> Resources | None:
+        """Ranks without GPUs are processes, and one GPU is no place for several."""
+        return resources if "ranks" in params else with_a_gpu(resources, self._nodes())
 
     def predict(
         self, model_ref: str, data_ref: str = "", *, source: Path | None = None, project: str = "", by: Identity

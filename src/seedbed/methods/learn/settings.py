@@ -3,10 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from seedbed.base.errors import InvalidInput
+from seedbed.methods.learn.rates import Batches, Usual
 
+AUTO: Final = "auto"
 ONE_CLASS = "one-class"  # the algorithm that learns from good parts alone; see `one_class`
 
 
@@ -45,7 +47,7 @@ class TrainSettings:
     nodes: int = 1  # machines that they are spread over; no executor has more than one
     backend: Literal["auto", "nccl", "gloo", "mpi"] = "auto"  # what ranks talk over; auto: nccl on GPUs, else gloo
     scaling: Literal["weak", "strong"] = "weak"  # weak: batches per rank, rate times ranks; strong: batches in all
-    learning_rate: float = 1e-3
+    learning_rate: float | Literal["auto"] = "auto"  # the highest; auto: the usual one, see `rates`
     weight_decay: float = 0.01
     clip: float = 1.0  # largest norm of a gradient
     batch_norm: Literal["auto", "frozen", "learn"] = "auto"  # its statistics; auto: learn only from scratch
@@ -77,8 +79,25 @@ class TrainSettings:
         return self.labelled_batch * times, self.unlabelled_batch * times
 
     def rate(self) -> float:
-        """The peak learning rate: times the ranks under weak scaling."""
-        return self.learning_rate * (self.ranks if self.scaling == "weak" else 1)
+        """The peak learning rate, of the batches where none is set: times the ranks under weak scaling."""
+        one = _ON_A_CPU.rate_for(self._batches) if self.learning_rate == AUTO else self.learning_rate
+        return one * (self.ranks if self.scaling == "weak" else 1)
+
+    def rate_reason(self) -> str:
+        """Why the peak learning rate is what it is."""
+        usual = self.usual_rate()
+        reason = usual.reason_for(self._batches) if usual else "as it was set"
+        return f"{reason}, times {self.ranks} ranks" if self.ranks > 1 and self.scaling == "weak" else reason
+
+    def usual_rate(self) -> Usual | None:
+        """What the learning rate follows; None where it was set."""
+        if self.learning_rate == AUTO:
+            return _ON_A_CPU
+        return USUAL_ON_A_GPU if self.learning_rate == USUAL_ON_A_GPU.rate_for(self._batches) else None
+
+    @property
+    def _batches(self) -> Batches:
+        return self.labelled_batch, self.unlabelled_batch
 
     def steps_over(self, images: int, *, labelled: bool = False) -> int:
         """The steps of a run with so many unlabelled images, or `labelled` ones where it learns from no others."""
@@ -128,6 +147,7 @@ class TrainSettings:
         if self.good and self.algorithm != ONE_CLASS:
             problems.append(f"good is '{self.good}', which only the algorithm '{ONE_CLASS}' takes.")
         amounts = {name: getattr(self, name) for name in (*_ABOVE_0, *_FROM_0)}
+        amounts["learning_rate"] = 1.0 if self.learning_rate == AUTO else self.learning_rate
         problems += [f"{name} is {amounts[name]}; it must be above 0." for name in _ABOVE_0 if not amounts[name] > 0]
         problems += [f"{name} is {amounts[name]}; it must be 0 or more." for name in _FROM_0 if not amounts[name] >= 0]
         problems += _problems_of_options(self.options)
@@ -196,3 +216,7 @@ ON_A_GPU: Mapping[str, Any] = {
     "unlabelled_batch": 256,
     "learning_rate": 5e-4,
 }
+
+# What the rate that nobody set is worked out from; batches of another size get another rate.
+_ON_A_CPU = Usual(1e-3, (TrainSettings.labelled_batch, TrainSettings.unlabelled_batch))
+USUAL_ON_A_GPU = Usual(ON_A_GPU["learning_rate"], (ON_A_GPU["labelled_batch"], ON_A_GPU["unlabelled_batch"]))

@@ -101,11 +101,12 @@ def train(
             hint="seedbed.methods.learn.launch.train_on_ranks starts them.",
         )
     check_task(images, labels, settings.classes)
+    slower = ", which the learning rate follows" if settings.usual_rate() else " with a smaller learning rate"
     with says_when_short(
         choose_device(settings.device),
         f"a step of {settings.labelled_batch} labelled and {settings.unlabelled_batch} unlabelled images of "
         f"{settings.size} px; the last checkpoint is kept",
-        hint="Use smaller images, a smaller network, or smaller batches with a smaller learning rate.",
+        hint=f"Use smaller images, a smaller network, or smaller batches{slower}.",
     ):
         work = TrainingRun(images, labels, settings, run, group, card_of(start) if start else None)
         work.begin()
@@ -241,7 +242,7 @@ class TrainingRun:
     def _astray(self, how: str) -> Failed:
         return Failed(
             f"{how} at step {self._progress.step}: training has gone astray; the last checkpoint, if any, is kept.",
-            hint="Use a smaller learning rate.",
+            hint=f"Use a smaller learning rate than {self._settings.rate():g}.",
         )
 
     def _judge(self) -> tuple[dict[str, float], Tensor]:

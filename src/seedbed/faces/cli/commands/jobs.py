@@ -243,6 +243,8 @@ def _measured(here: Session, job: "Job") -> list[str]:
     if output == "report":
         return [f"{found['accuracy']:.1%} of the test images are right"] if "accuracy" in found else []
     given = [f"given {found['labels']:,} labels and {found['images']:,} images"] if "labels" in found else []
+    if "rate_reason" in found:
+        given.append(f"learning rate {found['learning_rate']:g} ({found['rate_reason']})")
     early = found.get("steps", 0) < found.get("planned", 0)
     return [*given, f"ended early after {found['steps']:,} of {found['planned']:,} steps"] if early else given
 

@@ -20,12 +20,13 @@ from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
 
 _DEFAULTS = TrainSettings()
 _OPTIONS = {"start": "--backbone", "learning_rate": "--lr", "labelled_batch": "--batch"}  # others as their settings
-_SETTING = re.compile(r"(^|[.:?] )'?(\w+)'?(?=: | (?:is|has|names) )")  # that a sentence begins with
+_SETTING = re.compile(r"(^|[.:?] )(?:params\.)?'?(\w+)'?(?=: | (?:is|has|names) )")  # that a sentence begins with
 
 
 def _setting(name: str, help: str) -> Any:
     """An option that shows the method's own default, and is not sent when it is not given."""
-    default, on_gpu = getattr(_DEFAULTS, name), f"; {ON_A_GPU[name]} on a GPU" if name in ON_A_GPU else ""
+    default = f"{_DEFAULTS.rate():g}" if name == "learning_rate" else getattr(_DEFAULTS, name)
+    on_gpu = f"; {ON_A_GPU[name]} on a GPU" if name in ON_A_GPU else ""
     shown = f" [default: {default}{on_gpu}]" if default != "" else ""
     return typer.Option(help=f"{help}{shown}", show_default=False)
 
@@ -85,7 +86,9 @@ def train(
         int | None,
         _setting("patience", "End early after so many evaluations in a row that found nothing better; 0: never."),
     ] = None,
-    lr: Annotated[float | None, _setting("learning_rate", "The highest learning rate.")] = None,
+    lr: Annotated[
+        float | None, _setting("learning_rate", "The highest learning rate; that of smaller batches is smaller.")
+    ] = None,
     batch: Annotated[int | None, _setting("labelled_batch", "Labelled images of a step.")] = None,
     unlabelled_batch: Annotated[int | None, _setting("unlabelled_batch", "Unlabelled images of a step.")] = None,
     values_: Annotated[

@@ -143,6 +143,8 @@ def _used(model: Bundle | None, training: Training) -> None:
     if job and job.started and job.ended:
         shown = {"of training": say.duration(job.ended - job.started), **shown}
     figures(shown)
+    if rate := told.rate_of(model):
+        words(rate, "p", "soft")
     with box(classes="row"):
         link("The model", path("bundles", model.uuid), "button")
         if job:

@@ -33,7 +33,6 @@ _NUMBERS = {  # setting -> what it is called, the step of its arrows
     "steps": ("Steps", 20),
     "epochs": ("Or epochs (0: steps hold)", 1),
     "patience": ("Patience (0: never ends early)", 1),
-    "learning_rate": ("Learning rate", 0.0005),
     "labelled_batch": ("Labelled images a step", 8),
     "unlabelled_batch": ("Unlabelled images a step", 8),
     "ranks": ("Ranks (processes)", 1),
@@ -52,7 +51,8 @@ _TEXTS = {  # what is written -> what it is called, an example
 _QUEUES = {JobClass.TE: "Soon", JobClass.BE: "When there is room"}
 _READERS: dict[str, Callable[[str], Any]] = {"values": read_values, "options": read_others, "memory": parse_size}
 _OTHERS = ("algorithm", "start", "weights", "cls", "values", "options")
-NAMES = frozenset((*_OTHERS, *_CHOICES, *_NUMBERS, *_APART, *_TEXTS))  # of all fields
+_OF_RATE = ("learning_rate", "labelled_batch", "unlabelled_batch", "ranks", "scaling", "gpus")  # what it depends on
+NAMES = frozenset((*_OTHERS, "learning_rate", *_CHOICES, *_NUMBERS, *_APART, *_TEXTS))  # of all fields
 
 
 @dataclass(frozen=True)
@@ -135,11 +135,25 @@ class TrainForm:
                 self._put(name, default, _number(label, 0.05 if isinstance(default, float) else 1))
             for name, (label, example) in _TEXTS.items():
                 self._put(name, "", _text(label, example))
+            self._put_rate()
             self._put("cls", JobClass.TE, lambda: ui.select(dict(_QUEUES), label="When it runs"))
             self._put("values", "", _text("Values of ordered classes", "none=0,low=10,high=50"), wide=True)
             self._put("options", "", _text("Other settings", "ema=0.99 threshold=0.8"), wide=True)
         self._fields["start"].input.on("blur", self._offer)
         self._fields["size"].input.on("blur", self._offer)
+
+    def _put_rate(self) -> None:
+        """The learning rate, with the one that would be taken now, and why, below."""
+        with self._put("learning_rate", None, _number("Learning rate (empty: the usual)", 0.0001), wide=True):
+            self._rate = words("", "p", "soft small")
+        for name in _OF_RATE:
+            self._fields[name].input.on_value_change(self._tell_rate)
+        self._tell_rate()
+
+    def _tell_rate(self) -> None:
+        gpus = self._fields["gpus"].value()
+        resources = Resources(cpus=0, memory=0, gpus=gpus) if isinstance(gpus, int) and gpus > 0 else None
+        self._rate.set_text(self._visit.platform.models.told_rate(self._chosen({}), resources))
 
     async def _offer(self) -> None:
         """The cards that fit the backbone and the size that are chosen now stand among the weights."""
@@ -158,9 +172,9 @@ class TrainForm:
         *,
         wide: bool = False,
         known: Mapping[str, str] | None = None,
-    ) -> None:
-        """A field; where its values are `known`, the sentence on the chosen one stands below."""
-        with box(classes="choice wide" if wide else "choice"):
+    ) -> Element:
+        """A field in its box; where its values are `known`, the sentence on the chosen one stands below."""
+        with box(classes="choice wide" if wide else "choice") as place:
             made: Any = make().props("outlined dense")
             made.set_value(default)
             if known:
@@ -169,6 +183,7 @@ class TrainForm:
             wrong = words("", "p", "wrong", role="alert")
             wrong.set_visibility(False)
         self._fields[name] = Field(made, wrong, default)
+        return place
 
     async def _start(self) -> None:
         """Everything wrong is told at once, by its field; what is right is queued, and its page opened."""
@@ -205,8 +220,9 @@ class TrainForm:
 
     def _chosen(self, values: Any) -> dict[str, Any]:
         """The settings that differ from their defaults."""
-        given = {name: self._fields[name].value() for name in ("algorithm", "start", "good", *_CHOICES, *_NUMBERS)}
-        named = {name: value for name, value in given.items() if value != getattr(self._defaults, name)}
+        names = ("algorithm", "start", "good", "learning_rate", *_CHOICES, *_NUMBERS)
+        given = {name: self._fields[name].value() for name in names}
+        named = {name: value for name, value in given.items() if value != self._fields[name].default}
         return {**named, "values": values} if values else named
 
     def _problems_apart(self) -> dict[str, str]:
