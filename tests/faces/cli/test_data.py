@@ -97,6 +97,11 @@ def test_predictions_are_not_written_over_a_file_nor_promised_by_a_detached_job(
     assert seedbed("predict", "model", "data", "--out", str(tmp_path / "new.csv"), "--detach").returncode == 2
 
 
+def test_what_is_neither_a_file_nor_a_data_set_is_called_that(seedbed: Seedbed) -> None:
+    wrong = seedbed("predict", "model", "nowhere")
+    assert wrong.returncode == 5 and "There is no file, folder or data set 'nowhere'." in wrong.stderr
+
+
 def test_over_the_network_a_list_brings_its_images_and_a_labels_file_is_sent(
     server: Server, asked: Asked, leaves: Path
 ) -> None:

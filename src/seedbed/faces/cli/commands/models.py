@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seedbed.base.errors import InvalidInput
+from seedbed.base.errors import InvalidInput, NotFound
 from seedbed.base.files import write_atomically
 from seedbed.faces.cli.commands.jobs import finish
 from seedbed.faces.cli.commands.results import say_how_to_get
@@ -60,7 +60,7 @@ def predict(
             _show_answer(answer, as_json=as_json)
             return
         is_path = path.exists() or "/" in what or path.suffix.lower() in _IMAGES
-        source = here.bring(path, project=project, images=True) if is_path else {"data": what}
+        source = here.bring(path, project=project, images=True) if is_path else _data_set(here, what)
         jobs = here.client.models.predict(model, project=project, **source)
         ended = finish(here, jobs, detach=detach, as_json=as_json)
         if out:
@@ -103,6 +103,15 @@ def demo(
 
 _LEFT_OUT = ("unreadable", "too-large", "missing")  # findings about files that did not come in
 _IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".heic", ".avif"}
+
+
+def _data_set(here: Session, what: str) -> dict[str, str]:
+    """A data set by its name; whoever meant a file hears that there is neither."""
+    try:
+        here.client.bundles.show(what)
+    except NotFound as error:
+        raise NotFound(f"There is no file, folder or data set '{what}'.", hint=error.hint) from None
+    return {"data": what}
 
 
 def _brought(here: Session, recipe: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
