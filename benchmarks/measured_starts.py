@@ -72,7 +72,7 @@ class Pair:
 def pairs_of(rows: Sequence[Mapping[str, Any]], matching: Matching = "one standard error") -> list[Pair]:
     """Every start but ImageNet's and its epochs against ImageNet's, on the folds that have both."""
     runs = {(row["architecture"], row["target"], row["start"], row["fold"]): row for row in rows}
-    sizes = {row["target"]: int(row["images"]) for row in rows}
+    sizes = _sizes(rows)
     grouped: dict[tuple[str, str, str], list[tuple[Mapping[str, Any], Mapping[str, Any]]]] = defaultdict(list)
     for (architecture, target, start, fold), row in sorted(runs.items()):
         baseline = runs.get((architecture, target, IMAGENET, fold))
@@ -80,6 +80,14 @@ def pairs_of(rows: Sequence[Mapping[str, Any]], matching: Matching = "one standa
             grouped[architecture, start, target].append((row, baseline))
     pairs = [_pair(*names, both, matching) for names, both in grouped.items()]
     return [replace(pair, images=sizes[pair.target], source_images=sizes.get(pair.source, 0)) for pair in pairs]
+
+
+def _sizes(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Images that a network learns from on each set, mean over folds: these differ a little."""
+    found: dict[str, dict[int, int]] = defaultdict(dict)
+    for row in rows:
+        found[row["target"]][row["fold"]] = int(row["images"])
+    return {target: round(float(np.mean(list(folds.values())))) for target, folds in found.items()}
 
 
 def _pair(

@@ -63,6 +63,17 @@ def test_epochs_are_counted_to_the_same_accuracy_and_summed_over_folds():
     assert (outcome.epoch_ratio, outcome.evidence.ratio, outcome.evidence.target_images) == (1, 0.7, 100)
 
 
+def test_what_a_pair_says_does_not_depend_on_the_order_of_rows_nor_on_those_of_other_networks():
+    folds = [
+        {**row("a", start, [0.5, 0.8], fold=fold), "images": 100 + 4 * fold}
+        for fold in range(2)
+        for start in (IMAGENET, "b")
+    ]
+    other = {**row("a", IMAGENET, [0.5, 0.8], fold=1), "architecture": LITE1, "images": 104}
+    assert pairs_of(folds) == pairs_of(folds[::-1]) == pairs_of([*folds, other])
+    assert pairs_of(folds)[0].images == 102
+
+
 def test_peaks_within_a_standard_error_are_alike():
     rows = [row("a", IMAGENET, [0.5, 0.8]), row("a", "b", [0.797, 0.799, 0.803])]  # one error is 0.004
     assert pairs_of(rows, "one standard error")[0].epochs == (3,)

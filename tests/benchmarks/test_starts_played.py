@@ -7,7 +7,19 @@ import pytest
 from benchmarks.dsd_architecture import Judged, agreement, best_found, comparable, single_runs
 from benchmarks.dsd_correlation import MAIN, Found, figures, foretold, lines, nearest, pearson, played
 from benchmarks.measured_starts import Pair
-from benchmarks.mtaas import BEST, NEAREST, POLICIES, SURE, TYPES, complete, queue_of, replay, speedups, times_of
+from benchmarks.mtaas import (
+    BEST,
+    NEAREST,
+    POLICIES,
+    SURE,
+    TYPES,
+    boxes,
+    complete,
+    queue_of,
+    replay,
+    speedups,
+    times_of,
+)
 from benchmarks.transfers import IMAGENET, LITE0, SCRATCH, Scale
 
 from benchmarks import starts_pictures
@@ -74,6 +86,14 @@ def test_queues_are_of_the_sets_that_were_measured_in_full(found):
     part = Found(gone, found.distances, "base", SCALE)
     assert complete(part.pairs("reached")) == ["c", "d"]
     assert all(record["imagenet"] > 0 and record["slots"] == 1 for record in speedups(part))
+
+
+def test_figure_5_has_a_box_of_every_policy_and_cache_over_imagenet_and_over_scratch(found):
+    panels = boxes(speedups(found)).axes
+    assert len(panels) == 2 * len(TYPES)
+    assert all(len(axes.patches) == 2 * len(POLICIES) for axes in panels)  # two sizes of the cache
+    assert ["scratch" in axes.get_ylabel() for axes in panels[:: len(TYPES)]] == [False, True]
+    assert [axes.lines[-1].get_ydata()[0] for axes in panels[:2]] == [2.3, 2.8]
 
 
 def test_networks_are_compared_on_the_folds_that_all_of_them_were_trained_on():
