@@ -22,9 +22,11 @@ from seedbed.faces.cli.commands import (
     users,
     zoo,
 )
+from seedbed.faces.cli.helping import Group
 
 app = typer.Typer(
     name="seedbed",
+    cls=Group,
     help="A few labelled images in, a served and watched model out, at the lowest cost.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -33,15 +35,15 @@ app = typer.Typer(
 )
 service.add_to(app)
 models.add_to(app)
-app.add_typer(data.app, name="data")
-app.add_typer(jobs.app, name="jobs")
-app.add_typer(store.app, name="store")
-app.add_typer(context.app, name="context")
+app.add_typer(data.app, name="data", cls=Group)
+app.add_typer(jobs.app, name="jobs", cls=Group)
+app.add_typer(store.app, name="store", cls=Group)
+app.add_typer(context.app, name="context", cls=Group)
 projects.app.add_typer(members.app)
-app.add_typer(projects.app, name="projects")
-app.add_typer(labels.app, name="labels")
-app.add_typer(zoo.app, name="zoo")
-app.add_typer(users.app, name="users")
+app.add_typer(projects.app, name="projects", cls=Group)
+app.add_typer(labels.app, name="labels", cls=Group)
+app.add_typer(zoo.app, name="zoo", cls=Group)
+app.add_typer(users.app, name="users", cls=Group)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 (Typer calls it with the flag)

@@ -58,7 +58,7 @@ def list_kind(
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """What there is of one kind: steps, recipes, policies, algorithms, cards..."""
+    """What there is of one kind, such as steps, recipes, policies, algorithms or cards."""
     if kind in _OWN_LISTS:
         _OWN_LISTS[kind](as_json=as_json)
         return
