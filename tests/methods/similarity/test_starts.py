@@ -101,10 +101,24 @@ def test_a_target_that_is_the_baselines_own_data_has_a_ratio_all_the_same(tmp_pa
     assert found.ranked[0].ratio == 100.0 and found.advice.start == "usual"
 
 
-@pytest.mark.parametrize(("usual", "called"), [(NAME, "ImageNet"), ("resnet18", "resnet18")])
+@pytest.mark.parametrize(
+    ("usual", "called"),
+    [
+        *((name, "ImageNet") for name in (NAME, "efficientnet_lite0", "resnet18", "vit_small", "resnet18.a1_in1k")),
+        *((name, name) for name in ("vit_small_patch14_dinov2", "resnet18.nosuch")),
+    ],
+)
 def test_weights_that_learnt_from_imagenet_are_called_that(tmp_path: Path, usual: str, called: str) -> None:
     found = ranked([source(tmp_path, "far", 9.0)], signature("usual data", 3.0), usual=usual)
     assert found.advice.start == usual and found.advice.reason.startswith(f"{called} is as good: no other weights")
+    assert found.advice.reason.endswith("times as far away as those of ImageNet.")  # the data set stands for that
+
+
+def test_nothing_is_said_of_distances_that_nobody_knows(tmp_path: Path) -> None:
+    faster = [replace(one, epoch_ratio=one.epoch_ratio / 3) for one in OUTCOMES]
+    found = ranked([source(tmp_path, "near", 0.1)], None, outcomes=faster)
+    assert found.advice.start == "near" and found.ranked[0].ratio is None
+    assert found.advice.reason.startswith("By its features and by earlier starts, near is expected to save ")
 
 
 def test_progress_ends_at_its_end(tmp_path: Path) -> None:

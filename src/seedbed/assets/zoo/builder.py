@@ -19,6 +19,7 @@ from seedbed.base.errors import Damaged, InvalidInput, NotFound, Unavailable
 from seedbed.base.registry import near_matches
 
 Weights = Literal["pretrained", "none"]
+_IMAGENETS = frozenset({"in1k", "in12k", "in21k", "in22k"})  # as timm's tags call ImageNet and its larger sisters
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,15 @@ def hub_network(name: str) -> Backbone:
     _check_name(name)
     config = timm.get_pretrained_cfg(plan_network(name, size=None, scratch=False).timm, allow_unregistered=True)
     return _from_hub(name, config.num_classes if config else 1000, seed=0, size=None)
+
+
+def learnt_from_imagenet(name: str) -> bool:
+    """Whether the weights that timm has for a network learnt from ImageNet, in one of its sizes: their tag says so."""
+    try:
+        config = timm.get_pretrained_cfg(plan_network(name, size=None, scratch=False).timm, allow_unregistered=True)
+    except RuntimeError:  # there is no such tag
+        return False
+    return bool(config and _IMAGENETS.intersection((config.tag or "").split("_")))
 
 
 def _refuse_another_size(card: Card, size: int | None) -> None:

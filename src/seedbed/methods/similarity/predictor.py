@@ -22,6 +22,7 @@ from seedbed.methods.similarity.words import how_near
 
 LEVEL = 0.8  # of the outcomes that the limits are to hold
 
+_IMAGENET = "ImageNet"
 _PRIOR_POWER = 0.5  # of the OTDD ratio that gives the epoch ratio before anything was measured
 _PRIOR_NOISE = 0.3  # of log(epoch ratio) between like starts: runs on small sets differ by about a third
 _PRIOR_WORTH = 4.0  # outcomes that this guess counts for
@@ -149,16 +150,19 @@ class Advice:
     expectation: Expectation | None = None  # of the start; none for the baseline
 
 
-def advise(expectations: Sequence[Expectation], *, baseline: str = "ImageNet", called: str = "") -> Advice:
+def advise(
+    expectations: Sequence[Expectation], *, baseline: str = _IMAGENET, called: str = "", compared: bool = True
+) -> Advice:
     """The fastest of the starts that are surely faster than the baseline, or else the baseline.
 
     A start whose limits reach an epoch ratio of 1 is never advised: what counts is the time lost when it goes wrong.
-    `called` is what sentences call the baseline by; else that is its name.
+    `called` is what sentences call the baseline by; else that is its name. Whatever the baseline's weights are, images
+    are compared with those that stand for ImageNet, or with none at all (not `compared`).
     """
-    best, called = pick(expectations), called or baseline
+    best = pick(expectations)
     if best:
-        return Advice(best.source, _for(best, called), 1 - best.epoch_ratio, best)
-    return Advice(baseline, f"{called} is as good: {_against(expectations, called)}", 0.0)
+        return Advice(best.source, _for(best, compared=compared), 1 - best.epoch_ratio, best)
+    return Advice(baseline, f"{called or baseline} is as good: {_against(expectations)}", 0.0)
 
 
 def pick(expectations: Iterable[Expectation]) -> Expectation | None:
@@ -170,22 +174,24 @@ def pick(expectations: Iterable[Expectation]) -> Expectation | None:
     return min(sure, key=lambda each: (each.epoch_ratio, each.high, each.source), default=None)
 
 
-def _for(best: Expectation, baseline: str) -> str:
-    saving = f"expected to save {_percent(1 - best.epoch_ratio)} of the epochs"
+def _for(best: Expectation, *, compared: bool) -> str:
+    saving = f"is expected to save {_percent(1 - best.epoch_ratio)} of the epochs"
     limits = f"({_percent(1 - best.high)} to {_percent(1 - best.low)})"
-    return f"{best.source} {_nearness(best, baseline)}, and is {saving} {limits}."
+    if not compared:
+        return f"By its features and by earlier starts, {best.source} {saving} {limits}."
+    return f"{best.source} {_nearness(best)}, and {saving} {limits}."
 
 
-def _against(expectations: Sequence[Expectation], baseline: str) -> str:
+def _against(expectations: Sequence[Expectation]) -> str:
     if not expectations:
         return "there are no other weights to start from."
     best = min(expectations, key=lambda each: (each.epoch_ratio, each.source))
     if best.epoch_ratio < 0.995:
         saving = f"would save {_percent(1 - best.epoch_ratio)} of the epochs by the best guess"
-        but = f"may {_risk(best)}" if best.high >= 1 else _nearness(best, baseline)
+        but = f"may {_risk(best)}" if best.high >= 1 else _nearness(best)
         return f"{best.source} {saving}, but {but}."
     near = min(expectations, key=lambda each: each.ratio)  # the first of equals: they come nearest first
-    return f"no other weights are expected to save epochs; the nearest, {near.source}, {_nearness(near, baseline)}."
+    return f"no other weights are expected to save epochs; the nearest, {near.source}, {_nearness(near)}."
 
 
 def _risk(best: Expectation) -> str:
@@ -193,8 +199,8 @@ def _risk(best: Expectation) -> str:
     return f"cost {_percent(cost)} more" if cost >= 0.005 else "save none"
 
 
-def _nearness(one: Expectation, baseline: str) -> str:
-    return f"comes from images {how_near(one.ratio, f'those of {baseline}')}"
+def _nearness(one: Expectation) -> str:
+    return f"comes from images {how_near(one.ratio, f'those of {_IMAGENET}')}"
 
 
 def _percent(share: float) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seedbed.assets.zoo.builder import learnt_from_imagenet
 from seedbed.assets.zoo.card import Card
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.errors import SeedbedError
@@ -245,7 +246,7 @@ def _scores_of(target: Target, card: Card | str) -> dict[str, float]:
 def _advice(ranked: Sequence[Ranked], usual: Card | str, time: Time, *, compared: bool, left_out: bool) -> Advice:
     """What the predictor advises; among starts that are surely faster, the one that is estimated to end first."""
     baseline, called = _named(usual)
-    advice = advise([one.expectation for one in ranked], baseline=baseline, called=called)
+    advice = advise([one.expectation for one in ranked], baseline=baseline, called=called, compared=compared)
     if advice.expectation is None:
         why = _unknown(ranked, compared=compared, left_out=left_out)
         return replace(advice, reason=f"{called} is as good, as far as is known: {why}") if why else advice
@@ -258,7 +259,7 @@ def _advice(ranked: Sequence[Ranked], usual: Card | str, time: Time, *, compared
         return Advice(baseline, reason, 0.0)
     if first.source == advice.start:
         return advice
-    chosen = advise([first], baseline=baseline, called=called)
+    chosen = advise([first], baseline=baseline, called=called, compared=compared)
     extra = f"{advice.start} would take fewer epochs, but its weights are not in memory, and reading them takes longer."
     return replace(chosen, reason=f"{chosen.reason} {extra}")
 
@@ -277,5 +278,5 @@ def _named(usual: Card | str) -> tuple[str, str]:
     """The baseline's name, and what people call it: the weights of every network that learnt from ImageNet are that."""
     known = CARDS.get(usual) if isinstance(usual, str) and usual in CARDS else usual
     if isinstance(known, str):
-        return known, known
+        return known, _IMAGENET if learnt_from_imagenet(known) else known
     return known.name, _IMAGENET if known.trained_on.startswith(_IMAGENET) else known.name
