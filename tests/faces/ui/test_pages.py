@@ -1,6 +1,7 @@
 """Every page in a real browser: on a desk, on a phone, in the dark; live; by keyboard; with hostile names."""
 
 import io
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,7 +94,7 @@ def test_names_that_people_gave_are_shown_and_never_become_markup(watched: Watch
         "/bundles?all=1",
         f"/bundles/{solo.content.evil_bundle}",
         f"/data/{solo.content.evil_data}",
-        "/compare",
+        "/queue",
     ):
         page = watched.go(solo.url + path)
         expect(page.get_by_text(EVIL, exact=False).first).to_be_visible()
@@ -197,14 +198,42 @@ def test_cancelling_asks_first_and_running_again_makes_a_new_job(watched: Watche
     ended(solo.platform, solo.platform.jobs.get(again, by=SOLO))
 
 
+def until_it_has_a_curve(solo: Served) -> None:
+    """The running job counts once a second, and may have begun only now."""
+    assert solo.content
+    cursor, until = 0, time.monotonic() + 60
+    while len(solo.platform.jobs.metrics(solo.content.running, by=SOLO).get("count", ())) < 2:
+        assert time.monotonic() < until
+        _, cursor = solo.platform.feed.wait(cursor, 0.5, by=SOLO)
+
+
 def test_curves_of_two_jobs_lie_over_each_other(watched: Watched, solo: Served):
     assert solo.content
+    until_it_has_a_curve(solo)
     page = watched.go(f"{solo.url}/compare?jobs={solo.content.running},{solo.content.done}")
     texts = page.locator("#main .chart svg text").all_text_contents()
     assert {"a slow count", "a quick count"} <= set(texts)
     lines = page.locator("#main .chart svg path[fill='none']")
     strokes = {lines.nth(number).get_attribute("stroke") for number in range(lines.count())}
     assert {"var(--c1)", "var(--c2)"} <= strokes
+
+
+def test_only_jobs_that_have_learning_curves_are_offered_for_comparison(watched: Watched, solo: Served):
+    assert solo.content
+    until_it_has_a_curve(solo)
+    page = watched.go(f"{solo.url}/compare?jobs={solo.content.waiting}")
+    offered = page.locator("form [name=pick]")
+    values = [offered.nth(number).get_attribute("value") for number in range(offered.count())]
+    assert {solo.content.running, solo.content.done} < set(values)
+    assert values[0] == solo.content.waiting  # it was asked for, and stays chosen
+    assert solo.content.failed not in values
+    assert not any(solo.platform.jobs.get(str(job), by=SOLO).step == "ingest" for job in values)
+    expect(page.get_by_text("Without a learning curve so far: one that needs the whole machine.")).to_be_visible()
+    for name in ("a quick count", "a slow count"):
+        page.get_by_role("checkbox", name=name).check()
+    page.get_by_role("button", name="Lay these over each other").click()
+    expect(page.locator("#main .chart svg text", has_text="a quick count").first).to_be_visible()
+    assert watched.wrong == []
 
 
 def test_a_click_in_the_lineage_leads_to_the_bundle(watched: Watched, solo: Served):

@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import insert
 
+from seedbed.assets.db.tables import metrics
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.ids import new_id
 from seedbed.base.resources import Resources
@@ -81,6 +83,20 @@ def test_the_beginning_of_an_id_is_enough_if_it_is_one_jobs(service: Service) ->
     for unknown in ("", "bbb", "cccccccc"):
         with pytest.raises(NotFound, match="There is no job"):
             service.queue.get(unknown)
+
+
+def test_jobs_that_measured_something_twice_have_curves(service: Service) -> None:
+    _, once, apart, twice = (service.queue.submit(JobSpec("s")) for _ in range(4))
+    measured = {once.id: [("loss", 1)], apart.id: [("loss", 1), ("f1", 2)], twice.id: [("loss", 1), ("loss", 2)]}
+    rows = [
+        {"job": job, "name": name, "step": step, "value": 0.5, "at": 0.0, "fence": 1}
+        for job, points in measured.items()
+        for name, step in points
+    ]
+    with service.database.write() as conn:
+        conn.execute(insert(metrics), rows)
+    assert [job.id for job in service.queue.list(curves=True)] == [twice.id]
+    assert service.queue.list(curves=True, states=[State.DONE]) == []
 
 
 def test_an_id_that_is_sent_twice_counts_once(service: Service) -> None:

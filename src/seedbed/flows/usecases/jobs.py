@@ -71,9 +71,20 @@ class Jobs:
         return self._explained(self._require(job_id, Role.VIEWER, by))
 
     def list(
-        self, *, by: Identity, state: str = "", project: str = "", flow: str = "", limit: int = 100, offset: int = 0
+        self,
+        *,
+        by: Identity,
+        state: str = "",
+        project: str = "",
+        flow: str = "",
+        curves: bool = False,
+        limit: int = 100,
+        offset: int = 0,
     ) -> "list[Job]":
-        """The newest first; of one state, project (by id or name) or flow where that is given."""
+        """The newest first; of one state, project (by id or name) or flow where that is given.
+
+        `curves`: only those that have measured something more than once, so that there is a line to draw.
+        """
         if state and state not in list(State):
             raise InvalidInput(f"'{state}' is not a state of jobs.", hint=near_matches(state, list(State)))
         places: Sequence[str] | None = visible_projects(by)
@@ -82,7 +93,7 @@ class Jobs:
             by.require(Role.VIEWER, place)
             places = [place]
         states = [State(state)] if state else []
-        found = self._queue.list(states=states, project=places, flow=flow, limit=limit, offset=offset)
+        found = self._queue.list(states=states, project=places, flow=flow, curves=curves, limit=limit, offset=offset)
         return [self._explained(job) for job in found]
 
     def cancel(self, job_id: str, *, by: Identity) -> Job:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, exists, func, insert, select, update
 from sqlalchemy.sql import ColumnElement
 
 from seedbed.assets.access.roles import no_such_project
@@ -156,16 +156,18 @@ class Queue:
         flow: str = "",
         step: str = "",
         owner: str = "",
+        curves: bool = False,
         order: Order = "newest",
         limit: int = 100,
         offset: int = 0,
     ) -> Jobs:
-        """Jobs, the newest first, or in the order of the queue."""
+        """Jobs, the newest first, or in the order of the queue; `curves`: those that have measured something twice."""
         wanted: list[ColumnElement[bool]] = [jobs.c.state.in_([str(state) for state in states])] if states else []
         places = [project] if isinstance(project, str) else project
         wanted += [jobs.c.project.in_(list(places))] if places is not None else []
         for column, value in ((jobs.c.flow, flow), (jobs.c.step, step), (jobs.c.owner, owner)):
             wanted += [column == value] if value else []
+        wanted += [_has_curves()] if curves else []
         by = [jobs.c.position, jobs.c.id] if order == "queue" else [jobs.c.submitted.desc(), jobs.c.id.desc()]
         with self.database.read() as conn:
             rows = conn.execute(select(jobs).where(*wanted).order_by(*by).limit(limit).offset(offset)).mappings()
@@ -301,6 +303,12 @@ class Queue:
         rows = [{"job": job_id, "words": reason} for job_id, reason in sorted(reasons.items())]  # one order
         if rows:
             conn.execute(update(jobs).where(still).values(reason=bindparam("words")), rows)
+
+
+def _has_curves() -> ColumnElement[bool]:
+    one, later = metrics.alias(), metrics.alias()
+    follows = exists().where(later.c.job == one.c.job, later.c.name == one.c.name, later.c.step > one.c.step)
+    return exists().where(one.c.job == jobs.c.id, follows)
 
 
 def _check_dependencies(conn: Connection, specs: Mapping[str, JobSpec]) -> None:

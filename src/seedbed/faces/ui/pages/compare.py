@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from fastapi import Query
+from nicegui.elements.mixins.text_element import TextElement
 
 from seedbed.assets.access.roles import Role
 from seedbed.assets.store.events import Event
@@ -24,20 +25,22 @@ async def compare(visit: Visit, jobs: str = "", pick: list[str] = Query([])) -> 
     """`?jobs=a,b`, or `?pick=a&pick=b` as the form sends it."""
     wanted = list(dict.fromkeys(part.strip() for part in [*jobs.split(","), *pick] if part.strip()))[:_MOST]
     chosen, missing = await _chosen(visit, wanted)
-    recent = await visit.ask(visit.platform.jobs.list, limit=_CHOICE)
+    recent = await visit.ask(visit.platform.jobs.list, curves=True, limit=_CHOICE)
+    offered = [*(job for job in chosen if job.id not in {one.id for one in recent}), *recent]
     with frame(visit, "Compare", crumbs=[("Queue", "/queue")]) as lead:
-        lead.set_text(_lead(chosen))
+        lead.set_text(_lead(chosen, offered))
         if missing:
             words(f"Not found, or not yours to see: {', '.join(missing)}.", "p", "note warn")
         with card("Learning curves") as place:
             curves = Curves()
+            without = words("", "p", "note")
             with box("ul", "made"):
                 for title, one in _titles(chosen):
                     with box("li"):
                         link(title, path("jobs", one.id))
         place.set_visibility(bool(chosen))
-        _choose(recent, chosen)
-    shown = Comparison(visit, chosen, curves)
+        _choose(offered, chosen)
+    shown = Comparison(visit, chosen, curves, without)
     await shown.refresh([])
     visit.site.live.watch(visit.client, visit.by, shown.refresh, lambda: shown.moving)
 
@@ -45,10 +48,11 @@ async def compare(visit: Visit, jobs: str = "", pick: list[str] = Query([])) -> 
 class Comparison:
     """The jobs that are laid over each other, and their curves."""
 
-    def __init__(self, visit: Visit, jobs: Sequence[Job], curves: Curves) -> None:
+    def __init__(self, visit: Visit, jobs: Sequence[Job], curves: Curves, without: TextElement) -> None:
         self._visit = visit
         self._jobs = list(jobs)
         self._curves = curves
+        self._without = without
 
     @property
     def moving(self) -> bool:
@@ -61,6 +65,9 @@ class Comparison:
         for title, job in _titles(self._jobs):
             lines.append((title, await self._visit.shared(self._visit.platform.jobs.metrics, job.id)))
         self._curves.show(of_several(lines))
+        flat = [title for title, metrics in lines if not any(len(points) > 1 for points in metrics.values())]
+        self._without.set_text(f"Without a learning curve so far: {', '.join(flat)}.")
+        self._without.set_visibility(bool(flat))
         if self.moving:
             self._jobs = [await self._visit.shared(self._visit.platform.jobs.get, job.id) for job in self._jobs]
 
@@ -84,7 +91,9 @@ def _titles(jobs: Sequence[Job]) -> list[tuple[str, Job]]:
     ]
 
 
-def _lead(jobs: Sequence[Job]) -> str:
+def _lead(jobs: Sequence[Job], offered: Sequence[Job]) -> str:
+    if not offered:
+        return "There is nothing to compare yet."
     if not jobs:
         return "Choose the jobs whose curves you want to lay over each other."
     return (
@@ -92,14 +101,15 @@ def _lead(jobs: Sequence[Job]) -> str:
     )
 
 
-def _choose(recent: Sequence[Job], chosen: Sequence[Job]) -> None:
-    if not recent:
-        empty("queue", "No job has run yet", "Curves appear here once jobs report what they measure.")
+def _choose(offered: Sequence[Job], chosen: Sequence[Job]) -> None:
+    if not offered:
+        empty("queue", "No job has a learning curve yet", "Trainings draw one while they learn: they appear here then.")
         return
     ids = {job.id for job in chosen}
     with card("Which jobs?"), box("form", "stack", method="get", action="/compare"):
+        words("The newest that have learning curves; work that measures nothing on its way is not here.", "p", "soft")
         with box("ul", "stack tight"):
-            for job in recent:
+            for job in offered:
                 marks = {"checked": ""} if job.id in ids else {}
                 with box("li"), box("label", "check tall"):
                     box("input", type="checkbox", name="pick", value=job.id, **marks)
