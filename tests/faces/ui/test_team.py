@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from seedbed.assets.access.roles import SOLO, Role
 from seedbed.assets.store.bundle import ArrayType, Bundle, Draft, DraftArray, Lineage
 from seedbed.faces.ui.app import declare
+from seedbed.faces.ui.parts.tokens import end_in_words
 from seedbed.faces.ui.site import PAGES
 from tests.faces.ui.conftest import PHONE, Served, alive
 from tests.faces.ui.serve import CODE
@@ -98,7 +99,7 @@ def test_an_operator_sets_a_forgotten_password_and_everybody_their_own(page: Pag
     expect(page.locator(".toast", has_text="The address is kept.")).to_be_visible()
     assert team.platform.users.get("flora", by=SOLO).mail == "flora@example.org"
     own = page.locator("section.card", has_text="A new password")
-    expect(own).to_contain_text("Your API tokens go on.")
+    expect(own).to_contain_text("Your API tokens go on")
     own.get_by_label("New password").fill("only flora knows it")
     own.get_by_label("Present password").fill("somebody's guess")
     own.get_by_role("button", name="Keep this password").click()
@@ -108,6 +109,49 @@ def test_an_operator_sets_a_forgotten_password_and_everybody_their_own(page: Pag
     own.get_by_role("button", name="Keep this password").click()
     page.wait_for_url("**/sign-in*")
     assert team.platform.users.sign_in("flora", "only flora knows it")
+
+
+def test_everybody_makes_sees_and_revokes_their_own_tokens(page: Page, team: Served):
+    users = team.platform.users
+    users.create("tilda", Role.VIEWER, password=PASSWORD, by=SOLO)
+    users.make_token("ada", "of somebody else", by=SOLO)
+    sign_in(page, team, "tilda", "/you")
+    alive(page)
+    own = page.locator("section.card", has=page.get_by_role("heading", name="API tokens"))
+    expect(own).to_contain_text("You have no token yet.")
+    own.get_by_role("button", name="Make this token").click()
+    expect(page.locator(".toast.failed")).to_contain_text("The token's name is empty")
+    own.get_by_label("What it is for").fill("field laptop")
+    own.get_by_role("button", name="Make this token").click()
+    text = own.locator("code.token").inner_text()
+    here = {"Authorization": f"Bearer {text}"}
+    assert httpx.get(f"{team.url}/api/v1/users/tilda", headers=here).json()["name"] == "tilda"
+    row = own.locator("tr", has_text="field laptop")
+    expect(row).to_contain_text("not used yet")
+    (kept,) = users.tokens("tilda", by=SOLO)
+    assert round((kept.expires - kept.created) / 86400) == 90
+    page.reload()
+    alive(page)
+    expect(row).to_contain_text("used just now")
+    assert text not in page.content()
+    expect(own.locator("tbody tr")).to_have_count(1)
+    row.get_by_role("button", name="Revoke…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Whatever uses it will be let in no longer")
+    page.get_by_role("button", name="Leave it").click()
+    assert users.identify(text)
+    row.get_by_role("button", name="Revoke…").click()
+    page.get_by_role("button", name="Revoke this token").click()
+    expect(own).to_contain_text("You have no token yet.")
+    assert httpx.get(f"{team.url}/api/v1/users/tilda", headers=here).status_code == 401
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_until_when_a_token_works_is_told_in_words():
+    day = 86400.0
+    assert end_in_words(0.0, now=day) == "until it is revoked"
+    assert end_in_words(400.5 * day, now=day) == "until 1971-02-05"
+    assert end_in_words(400.5 * day, now=401 * day) == "no longer: it expired 1971-02-05"
 
 
 def test_a_password_that_is_refused_is_told_in_a_sentence(page: Page, team: Served):

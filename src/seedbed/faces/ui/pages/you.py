@@ -1,4 +1,4 @@
-"""One's own account in a team: who one is here, a new password, where mail goes."""
+"""One's own account in a team: who one is here, a new password, API tokens, where mail goes."""
 
 from nicegui import ui
 
@@ -7,12 +7,11 @@ from seedbed.faces.ui.elements import box, button, card, words
 from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts.alone import alone
 from seedbed.faces.ui.parts.password import password_fields
+from seedbed.faces.ui.parts.tokens import OwnTokens
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.telling import say_so, telling
 
-_TOKENS_GO_ON = (
-    "Your API tokens go on. To end those that others may have, use seedbed users revoke, or ask an operator."
-)
+_TOKENS_GO_ON = "Your API tokens go on: revoke those that others may have, further down."
 
 
 @page("/you", role=Role.VIEWER)
@@ -27,8 +26,11 @@ async def you(visit: Visit) -> None:
         with card("A new password", "own-account"):
             words(f"It ends all your sessions: sign in again with it. {_TOKENS_GO_ON}", "p", "soft")
             password_fields(visit, account, _sign_in_again)
+        with card("API tokens"):
+            tokens = OwnTokens(visit)
         with card("Mail when your work ends", "own-account"):
             _mail(visit, account.mail)
+        await tokens.show()
 
 
 async def _sign_in_again() -> None:
