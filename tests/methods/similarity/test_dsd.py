@@ -86,7 +86,8 @@ def test_others_keep_their_distances_where_the_nearest_is_at_0() -> None:
 def test_of_several_at_0_the_one_that_looks_nearest_comes_first() -> None:
     target, baseline = signed("target", size=30), signed("baseline", shift=1.0, seed=9)
     like = [signed(name, shift=shift, seed=1, size=30) for name, shift in (("a", 0.1), ("b", 0.0))]
-    assert [near.name for near in rank(target, like, baseline) if near.distance == 0] == ["b", "a"]
+    found = rank(target, like, baseline)
+    assert [(near.name, near.distance, near.dsd) for near in found] == [("b", 0, 0), ("a", 0, 0)]
 
 
 def test_nothing_to_rank_is_an_empty_ranking_and_a_target_on_its_baseline_is_no_division_by_zero() -> None:

@@ -111,10 +111,8 @@ def rank(
     stretch = _ratio(to_baseline + sum(full.values()), sketched)
     distances = full | {source.name: stretch * _root(rough[source.name], how) for source in order[exact_for:]}
     ratios = {name: _ratio(distance, to_baseline) for name, distance in distances.items()}
-    largest = max(ratios.values(), default=0.0)
-    ranked = [
-        Nearness(name, distances[name], ratios[name], _ratio(ratios[name], largest), name in full) for name in distances
-    ]
+    largest = max(ratios.values(), default=0.0) or 1.0  # where all are at 0, all are as near as can be
+    ranked = [Nearness(name, distances[name], ratios[name], ratios[name] / largest, name in full) for name in distances]
     return sorted(ranked, key=lambda near: (not near.exact, near.ratio, rough[near.name], near.name))
 
 
