@@ -71,12 +71,12 @@ PAPER = (
     "14 / 28 / 56 px 192 / 235 / 269; units of 1000 / 1500 / 2000 / 2500 images 195 / 205 / 235 / 237."
 )
 _CHILD = """
-import resource, sys
-from benchmarks.otdd import Otdd, reference
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+import sys
+from benchmarks.otdd import Otdd, most_memory, reference
+print(most_memory())
 a, b = (reference(name).units[0] for name in sys.argv[1:3])
 Otdd("reference", sys.argv[3]).distance(a, b)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(most_memory())
 """
 
 
@@ -218,8 +218,14 @@ def peak(names: tuple[str, str], labels: str) -> tuple[int, int]:
     printed = subprocess.run(
         [sys.executable, "-c", _CHILD, *names, labels], check=True, capture_output=True, text=True, cwd=_root()
     )
-    libraries, most = (int(line) // 1024 for line in printed.stdout.split())
+    libraries, most = (int(line) for line in printed.stdout.split())
     return libraries, most
+
+
+def most_memory() -> int:
+    """The most that this process held so far, in MB (Linux); getrusage would count what its parent held."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
 
 
 def _root() -> Path:
