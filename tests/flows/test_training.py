@@ -1,5 +1,6 @@
 """A training before it runs: what is asked for, what is refused."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -105,12 +106,14 @@ def test_a_budget_of_labels_is_drawn_from_those_that_are_given(platform: Platfor
     assert every["sample-labels"].spec.params["per_class"] == 0
 
 
-def test_one_class_is_enough_only_where_good_parts_alone_are_learnt(platform: Platform, leaves: Path) -> None:
+def test_one_class_is_enough_only_where_good_parts_alone_are_learnt(
+    platform: Platform, leaves: Path, truth: Path
+) -> None:
     ingest = platform.data.add(leaves, name="leaves", by=SOLO)
     (done,) = platform.run_until_done([ingest.id])
-    data = done.outputs["data"]
-    good = {job.step: job for job in platform.models.train(data, params={"algorithm": "one-class"}, by=SOLO)}
-    usual = {job.step: job for job in platform.models.train(data, by=SOLO)}
+    train = partial(platform.models.train, done.outputs["data"], str(truth), by=SOLO)
+    good = {job.step: job for job in train(params={"algorithm": "one-class", "good": "healthy"})}
+    usual = {job.step: job for job in train()}
     assert good["sample-labels"].spec.params["least"] == 1
     assert "least" not in usual["sample-labels"].spec.params
 
@@ -123,6 +126,18 @@ def test_classes_without_labels_are_named_before_anything_is_queued() -> None:
         refuse_gaps({"good": 8}, "Parts", "")
     assert "one-class" in caught.value.hint
     refuse_gaps({"good": 8, "scratched": 0}, "Parts", "one-class")
+
+
+def test_images_that_nobody_labelled_are_refused_before_anything_is_queued(platform: Platform, leaves: Path) -> None:
+    (came,) = platform.run_until_done([platform.data.add(leaves, name="leaves", by=SOLO).id])
+    with pytest.raises(InvalidInput, match="0 classes are known of 'leaves'") as refused:
+        platform.models.train("leaves", by=SOLO)
+    assert "give them a folder each" in refused.value.hint
+    project = platform.projects.create("Field trip", by=SOLO)
+    platform.projects.set_data(project.id, came.outputs["data"], by=SOLO)
+    with pytest.raises(InvalidInput, match="Project 'Field trip' works on these images"):
+        platform.models.train("leaves", by=SOLO)
+    assert [job.step for job in platform.jobs.list(by=SOLO)] == ["ingest"]
 
 
 def test_a_wrong_setting_is_refused_before_anything_is_queued(platform: Platform, leaves: Path, truth: Path) -> None:

@@ -110,7 +110,7 @@ def refuse_gaps(labels: Mapping[str, int], name: str, algorithm: str) -> None:
 
 
 def refuse_labels(labels: Bundle | Draft, params: Mapping[str, Any], data: str) -> None:
-    """Labels whose classes the parameters do not fit; parameters that are wrong by themselves are told of elsewhere."""
+    """Labels, or images in folders, whose classes do not fit; parameters wrong by themselves are told of elsewhere."""
     classes = labels.arrays.get("classes")
     if classes and not problems_by_field(params):
         refuse_classes([str(name) for name in classes.items or ()], params, data)

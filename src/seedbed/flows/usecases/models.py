@@ -141,6 +141,8 @@ class Models:
                 labels = self._labels(labels_ref, Path(folder), f"{name}.truth", place.id if place else "", by)
                 refuse_labels(labels, params, images.name)
                 given, drafts = labels.uuid, [labels] if isinstance(labels, Draft) else []
+            elif not place:
+                self._refuse_without_labels(images, params, by)
             beginning = self._starts.beginning(weights, params, images, project=place.id if place else "", by=by)
             params, drafts = beginning.params, [*drafts, *beginning.drafts]
             settings = {
@@ -159,6 +161,17 @@ class Models:
             }
             chosen = partial(_as_chosen, cls, resources, beginning, images.name)
             return self._start("few-labels", settings, by, chosen, drafts)
+
+    def _refuse_without_labels(self, images: Bundle, params: Mapping[str, Any], by: Identity) -> None:
+        """Where nobody gives labels, the folders of the images must; a project that works on them is named."""
+        try:
+            refuse_labels(images, params, images.name)
+        except InvalidInput as error:
+            about = next((one.name for one in self._projects.list(by=by) if one.data == images.uuid), "")
+            if not about:
+                raise
+            hint = f"Project '{about}' works on these images: train it with its labels (--project, or on its page)."
+            raise InvalidInput(error.message, hint=hint) from error
 
     def training_defaults(self) -> TrainSettings:
         """What a training takes here where nothing is said."""
