@@ -99,6 +99,17 @@ def test_more_labels_than_there_are_images_are_not_asked_for() -> None:
     )
 
 
+def test_who_has_labelled_everything_is_not_asked_for_more() -> None:
+    here = way({"a": 3, "b": 4}, images=7)
+    assert answer(here) == "All 7 images have labels. It can learn now."
+    assert label_step_in_words(here) == "All 7 images have labels."
+    assert answer(way({"a": 6, "b": 1, "c": 0}, images=7)) == (
+        "All 7 images have labels. These classes have too few images to learn from: b, c."
+    )
+    assert answer(way({"a": 5, "b": 5}, images=10)).endswith("every class has its 5. It can learn now.")
+    assert not way({"a": 0}, images=0).all_labelled
+
+
 def test_the_step_with_the_labels_does_not_repeat_the_first_sentence() -> None:
     assert label_step_in_words(way({"a": 0, "b": 0})).startswith("None yet.")
     first = way({"a": 5, "b": 4})

@@ -67,6 +67,8 @@ def label_step_in_words(way: Way) -> str:
 
 
 def _labelled(way: Way) -> str:
+    if way.all_labelled and way.images > 1:
+        return f"All {way.images:,} images have labels"
     have = "has a label" if way.labels == 1 else "have labels"
     return f"{way.labels:,} of {plural(way.images, 'image')} {have}"
 
@@ -78,6 +80,9 @@ def labels_in_words(way: Way) -> str:
         return f"{said}. Name at least two classes, so that there is something to tell apart."
     if not (missing := way.missing):
         return f"{said}; every class has its {way.project.settings.goal}. It can learn now."
+    if way.all_labelled:
+        few = "These classes have too few images to learn from: " + ", ".join(way.gaps[:3])
+        return f"{said}. {few if way.gaps else 'It can learn now'}."
     names = list(missing)
     few = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
     could = "" if way.gaps else " You can train already; it gets better with more."

@@ -59,6 +59,11 @@ class Way:
         return sum(self.missing.values()) > self.images - self.labels
 
     @property
+    def all_labelled(self) -> bool:
+        """Whether no image is left without a label."""
+        return 0 < self.images <= self.labels
+
+    @property
     def gaps(self) -> list[str]:
         """Classes that have too few labels to train with at all."""
         return [one.name for one in self.classes if not one.other and self.counts.get(one.name, 0) < _LEAST]

@@ -37,7 +37,7 @@ class LabelStep:
             await self._step.show("later", "As soon as the images are in.", None, self._nothing)
             return
         when = _when(now)
-        known = (bool(now.labels), bool(now.missing), now.project.settings.goal)
+        known = (bool(now.labels), bool(now.missing), now.all_labelled, bool(now.gaps), now.project.settings.goal)
         await self._step.show(when, label_step_in_words(now), known, lambda: self._draw(now))
         counted = (tuple(now.classes), tuple(now.counts.items()), known)
         if counted != self._counted:  # beside the rest: labels come often, and must not close what somebody has open
@@ -65,8 +65,10 @@ class LabelStep:
                 button("Take the names of the folders as labels", self._take_folders)
         with box(classes="row"):
             begin = "Go on labelling" if now.labels else "Begin to label"
-            link(begin, path("projects", now.project.id, "label"), "button main big")
-            if now.missing:
+            ready = now.all_labelled and not now.gaps
+            href = path("projects", now.project.id, "label")
+            link("Look at the labels" if ready else begin, href, "button" if ready else "button main big")
+            if now.missing and not now.all_labelled:
                 href = path("projects", now.project.id, "label", mode="rounds")
                 link(f"Class by class, {now.project.settings.goal} of each", href, "button")
         with box("details", "fold"):
@@ -129,7 +131,8 @@ class LabelStep:
 def _when(now: Way) -> When:
     if now.training.open:
         return ""
-    return "now" if not now.labels or (now.missing and now.result is None) else "done"
+    wanted = now.gaps if now.all_labelled else now.missing
+    return "now" if not now.labels or (wanted and now.result is None) else "done"
 
 
 def tally(now: Way) -> None:

@@ -271,8 +271,9 @@ def _number(label: str, step: float) -> Callable[[], Element]:
 
 def _what_happens(task: Task) -> str:
     kept = round(_TEST_SHARE * task.labels)
+    rest = f", and from the rest of the {say.plural(task.images, 'image')} without labels"
     return (
         f"About {kept:,} of the {say.plural(task.labels, 'label')} are put aside to test the result. The model learns "
-        f"from the others, and from the rest of the {say.plural(task.images, 'image')} without labels. It begins with "
-        "what was learnt from the most alike images that are known here, where that is surely quicker, and says why."
+        f"from the others{rest if task.images > task.labels else ''}. It begins with what was learnt from the most "
+        "alike images that are known here, where that is surely quicker, and says why."
     )

@@ -115,7 +115,7 @@ def _when(now: Way) -> When:
         return "now"
     if now.training.stage == "done" or now.result:
         return "done"
-    return "later" if now.gaps or not now.labels else "" if now.missing else "now"
+    return "later" if now.gaps or not now.labels else "" if now.missing and not now.all_labelled else "now"
 
 
 def _said(now: Way) -> str:
