@@ -39,7 +39,6 @@ class Part:
 
     batches: tuple[int, int]
     steps: int = 120
-    seeds: tuple[int, ...] = (0,)
     rules: tuple[str, ...] = tuple(RULES)
 
 
@@ -49,23 +48,24 @@ class Scale:
 
     sets: tuple[str, ...] = (SYNTHETIC, *SETS)
     parts: tuple[Part, ...] = (
-        Part((4, 12), seeds=(0, 1)),
+        Part((4, 12)),
         Part((4, 48)),
         Part((8, 24)),
         Part(USUAL, rules=(KEPT,)),
         Part((64, 192), steps=30, rules=(KEPT, ROOT)),
     )
     size: int = TrainSettings().size
+    seeds: tuple[int, ...] = (0,)
 
 
-QUICK = Scale((SYNTHETIC,), (Part((4, 12), 4), Part(USUAL, 2, rules=(KEPT,))), 32)
+QUICK = Scale((SYNTHETIC,), (Part((4, 12), 4), Part(USUAL, 2, (KEPT,))), 32)
 
 
 def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
-    """The runs, small batches first, one seed of all before any has two."""
-    for seed in sorted({seed for part in scale.parts for seed in part.seeds}):
-        for part in scale.parts:
-            for name in scale.sets if seed in part.seeds else ():
+    """The runs, set by set, small batches first, one seed of all before any has two."""
+    for seed in scale.seeds:
+        for name in scale.sets:
+            for part in scale.parts:
                 for rule in part.rules:
                     batches = {"labelled": part.batches[0], "unlabelled": part.batches[1]}
                     yield {"rule": rule, "set": name, **batches, "steps": part.steps, "seed": seed, "size": scale.size}
