@@ -63,3 +63,8 @@ def test_every_page_is_in_the_index() -> None:
 def test_every_picture_of_the_readme_has_words_for_those_who_cannot_see_it() -> None:
     pictures = re.findall(r"!\[([^\]]*)\]", README)
     assert pictures and all(len(words.split()) >= 4 for words in pictures)
+
+
+def test_every_picture_of_the_docs_is_shown_on_a_page() -> None:
+    shown = {(page.parent / link).resolve() for page in PAGES for link in links(page)}
+    assert [path.name for path in (ROOT / "docs" / "pictures").iterdir() if path.resolve() not in shown] == []

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from seedbed.assets.access.roles import SOLO
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
-from tests.faces.ui.conftest import DESK, PHONE, TOKEN, Served, Watched, alive, entered
+from tests.faces.ui.conftest import TOKEN, Served, Watched, alive, entered
 from tests.faces.ui.content import ended
 from tests.faces.ui.test_pages import PICTURES, picture
 
@@ -44,30 +44,20 @@ def page(browser: Browser, demo: tuple[Served, dict[str, Job]]) -> Iterator[Watc
     context.close()
 
 
-def shoot(page: Page, name: str, folder: Path, *, more: bool = False) -> None:
-    """On a desk; with `more` also in the dark and on a phone."""
+def shoot(page: Page, name: str, folder: Path) -> None:
+    """A picture that a page of the docs shows."""
     picture(page, name, folder)
-    if more:
-        page.emulate_media(color_scheme="dark")
-        page.wait_for_timeout(500)  # borders of fields fade to their other colour
-        picture(page, f"{name}-dark", folder)
-        page.emulate_media(color_scheme="light")
-        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-        page.wait_for_timeout(300)
-        picture(page, f"{name}-phone", folder)
-        page.set_viewport_size(DESK)  # type: ignore[arg-type]
-    assert all(path.stat().st_size < LARGEST for path in folder.glob("*.png"))
+    assert (folder / f"{name}.png").stat().st_size < LARGEST
 
 
-def test_a_training_is_watched_while_it_learns(page: Watched, demo: tuple[Served, dict[str, Job]], folder: Path):
+def test_a_training_is_watched_while_it_learns(page: Watched, demo: tuple[Served, dict[str, Job]]):
     served, jobs = demo
     for name in ("leaves.draw-leaves", "leaves.ingest", "leaves.sample-labels"):
         assert ended(served.platform, jobs[name], 300).state == State.DONE
     train = page.go(f"{served.url}/jobs/{jobs['leaves.train'].id}")
     expect(train.locator(".state.running")).to_be_visible(timeout=120_000)
     train.wait_for_function("Number(document.querySelector('[role=progressbar]').ariaValueNow) > 60", timeout=300_000)
-    shoot(train, "job", folder, more=True)
-    shoot(page.go(f"{served.url}/queue"), "queue", folder, more=True)
+    page.go(f"{served.url}/queue")
     assert page.wrong == []
 
 
@@ -75,37 +65,36 @@ def test_results_are_told_in_words_and_pictures(page: Watched, demo: tuple[Serve
     served, jobs = demo
     found = {name: ended(served.platform, job, 900) for name, job in jobs.items()}
     assert {job.state for job in found.values()} == {State.DONE}
-    shoot(page.go(served.url + "/"), "home", folder, more=True)
-    shoot(page.go(f"{served.url}/jobs/{found['leaves.evaluate'].id}"), "results", folder, more=True)
     shoot(page.go(f"{served.url}/jobs/{found['leaves.label-all'].id}"), "labelled", folder)
-    model = found["leaves.train"].outputs["model"]
-    bundle = page.go(f"{served.url}/bundles/{model}")
-    shoot(bundle, "bundle", folder)
-    pair = ",".join(found[name].id for name in ("leaves.train", "leaves-labels-alone.train"))
-    shoot(page.go(f"{served.url}/compare?jobs={pair}"), "compare", folder)
-    shoot(page.go(f"{served.url}/bundles"), "bundles", folder)
-    shoot(page.go(f"{served.url}/data/{found['leaves.ingest'].outputs['data']}"), "data-set", folder)
     project = served.platform.projects.list(by=SOLO)[0]
-    shoot(page.go(f"{served.url}/projects/{project.id}"), "project", folder)
+    pair = ",".join(found[name].id for name in ("leaves.train", "leaves-labels-alone.train"))
+    for path in (
+        "/",
+        f"/jobs/{found['leaves.evaluate'].id}",
+        f"/bundles/{found['leaves.train'].outputs['model']}",
+        f"/compare?jobs={pair}",
+        "/bundles",
+        f"/data/{found['leaves.ingest'].outputs['data']}",
+        "/doctor",
+    ):
+        page.go(served.url + path)
     report = found["leaves.evaluate"].outputs["report"]
     shown = page.go(f"{served.url}/bundles/{report}")
     shown.get_by_role("heading", name="How sure it is").evaluate("head => head.scrollIntoView()")
-    shoot(shown, "report", folder, more=True)
+    shoot(shown, "report", folder)
     form = page.go(f"{served.url}/projects/{project.id}")
     form.get_by_text("Advanced", exact=True).click()
     form.locator("#training").evaluate("card => card.scrollIntoView()")
-    shoot(form, "train", folder, more=True)
-    shoot(page.go(f"{served.url}/doctor"), "machine", folder)
+    shoot(form, "train", folder)
     assert page.wrong == []
     assert page.hosts == {"127.0.0.1"}
 
 
-def test_the_key_to_everything_is_a_token(page: Watched, demo: tuple[Served, dict[str, Job]], folder: Path):
+def test_the_key_to_everything_is_a_token(page: Watched, demo: tuple[Served, dict[str, Job]]):
     served, _ = demo
     page.page.context.clear_cookies()
     page.page.goto(f"{served.url}/queue")
     expect(page.page.get_by_role("button", name="Sign in")).to_be_visible()
-    shoot(page.page, "sign-in", folder)
     page.page.get_by_label("Token").fill(TOKEN)
     page.page.get_by_role("button", name="Sign in").click()
     alive(page.page)
