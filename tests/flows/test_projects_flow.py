@@ -129,6 +129,10 @@ def test_a_model_that_is_not_exported_says_so_and_what_is_no_model_too(platform:
         platform.models.predict_image(labels.uuid, b"", by=SOLO)
     with pytest.raises(InvalidInput, match="either a data set or a folder"):
         platform.models.predict("few", by=SOLO)
+    with pytest.raises(InvalidInput, match="'few' is of kind 'labels', not a model") as refused:
+        platform.models.predict("few", source=tmp_path, by=SOLO)
+    assert "seedbed store find --kind model" in refused.value.hint
+    assert platform.jobs.list(by=SOLO) == []
     with pytest.raises(Conflict, match="not exported"):
         platform.store.publish(Draft("m", "model"))
         platform.models.predict_image("m", b"", by=SOLO)

@@ -192,6 +192,7 @@ class Models:
         if bool(data_ref) == bool(source):
             raise InvalidInput("Give either a data set or a folder of images to predict on.")
         model = self._bundles.show(model_ref, by=by)
+        _require_model(model)
         images = source.stem if source else self._bundles.show(data_ref, by=by).name
         base = in_a_name(f"{model.name.removesuffix('.model').removesuffix('.download')}-{images}")
         common: dict[str, Any] = {"cls": JobClass.TE, "project": project}
@@ -306,10 +307,9 @@ class Models:
         return {}
 
     def _exported(self, model: Bundle) -> Bundle:
+        _require_model(model)
         if model.kind == Download.kind:
             return model
-        if model.kind != Model.kind:
-            raise InvalidInput(f"'{model.name}' is of kind '{model.kind}', not a model.")
         found = self._made_of(model, Download.kind)
         if not found:
             raise Conflict(f"The model '{model.name}' is not exported yet.", hint="Run the step export on it first.")
@@ -318,6 +318,12 @@ class Models:
     def _made_of(self, bundle: Bundle, kind: str) -> list[Bundle]:
         nodes = self._store.lineage(bundle.uuid, depth=1, direction="down").nodes.values()
         return [self._store.get(node.uuid) for node in nodes if node.kind == kind and not node.gone]
+
+
+def _require_model(found: Bundle) -> None:
+    if found.kind not in (Model.kind, Download.kind):
+        hint = "See which there are: seedbed store find --kind model."
+        raise InvalidInput(f"'{found.name}' is of kind '{found.kind}', not a model.", hint=hint)
 
 
 def _as_chosen(
