@@ -9,7 +9,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,10 +31,9 @@ _UNIT_WORTH = 4.0  # outcomes that these count for
 _FURTHEST = 4.0  # units: what lies beyond is taken to lie there, so that one odd score does not decide
 _LARGEST = 1e6  # score: beyond it a square may overflow
 _EXTREME = math.log(20.0)  # of either ratio
-_STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)  # how many outcomes the prior of a slope is worth
-_SCORE_STRENGTHS = (1.0, 3.0, 10.0, 100.0, 1000.0)  # the same for the scores; the last all but leaves them out
-_USUAL = (1.0, 3.0)
-_FEWEST = 3  # targets from which on the strengths are chosen by how well a left-out target is foretold
+_SLOPE_WORTH = 1.0  # outcomes that the prior of a slope is worth; to choose it by left-out targets follows their noise
+_SCORE_WORTH = 3.0  # the same for the scores
+_FEWEST = 3  # targets from which on left-out ones show how wide the limits must be
 _UNTRIED = 2.0  # how much wider the limits are before: outcomes of one data set may agree and say little of another
 
 _Floats = NDArray[np.float64]
@@ -79,15 +77,14 @@ class Predictor:
         values = np.clip([math.log(outcome.epoch_ratio) for outcome in known], -_EXTREME, _EXTREME)
         names = sorted({outcome.evidence.target for outcome in known})
         groups = np.array([names.index(outcome.evidence.target) for outcome in known], dtype=np.int64)
-        strengths, stretch = _chosen(rows, values, groups, len(scales))
-        fitted = _Posterior.of(rows, values, strengths, len(scales))
+        fitted = _Posterior.of(rows, values, len(scales))
         return cls(
             scales=scales,
             mean=tuple(fitted.mean.tolist()),
             precision=tuple(tuple(row) for row in fitted.precision.tolist()),
             shape=fitted.shape,
             rate=fitted.rate,
-            stretch=stretch,
+            stretch=_stretch(rows, values, groups, len(scales)),
             outcomes=len(known),
             targets=len(names),
         )
@@ -217,11 +214,11 @@ class _Posterior:
     rate: float
 
     @classmethod
-    def of(cls, rows: _Floats, values: _Floats, strengths: tuple[float, float], scores: int) -> "_Posterior":
+    def of(cls, rows: _Floats, values: _Floats, scores: int) -> "_Posterior":
         prior = np.zeros(rows.shape[1])
         prior[1] = _PRIOR_POWER * _UNIT
-        weight = np.full(rows.shape[1], strengths[0])
-        weight[rows.shape[1] - scores :] = strengths[1]
+        weight = np.full(rows.shape[1], _SLOPE_WORTH)
+        weight[rows.shape[1] - scores :] = _SCORE_WORTH
         precision = np.diag(weight) + rows.T @ rows
         away = values - rows @ prior
         slopes = np.linalg.solve(precision, rows.T @ away)
@@ -235,24 +232,17 @@ class _Posterior:
         return rows @ self.mean, np.sqrt(self.rate / self.shape * (1 + unsure))
 
 
-def _chosen(
-    rows: _Floats, values: _Floats, groups: NDArray[np.int64], scores: int
-) -> tuple[tuple[float, float], float]:
-    """The strengths that foretell left-out targets best, and by how much their limits must be stretched to hold."""
+def _stretch(rows: _Floats, values: _Floats, groups: NDArray[np.int64], scores: int) -> float:
+    """By how much limits must be stretched to hold what became of left-out targets."""
     count = int(groups.max(initial=-1)) + 1
     if count < _FEWEST:
-        return _USUAL, _UNTRIED if count else 1.0  # the prior's own limits are wide enough
-    found = []
-    for strengths in product(_STRENGTHS, _SCORE_STRENGTHS if scores else _SCORE_STRENGTHS[:1]):
-        middles, spreads = np.empty_like(values), np.empty_like(values)
-        for group in range(count):
-            out = groups == group
-            fitted = _Posterior.of(rows[~out], values[~out], strengths, scores)
-            middles[out], spreads[out] = fitted.foretell(rows[out])
-        errors = np.square(values - middles)
-        found.append((float(errors.mean()), strengths, float(np.sqrt((errors / np.square(spreads)).mean()))))
-    _, strengths, off = min(found, key=lambda each: (each[0], (-each[1][0], -each[1][1])))
-    return strengths, max(1.0, off)
+        return _UNTRIED if count else 1.0  # the prior's own limits are wide enough
+    off = np.empty_like(values)
+    for group in range(count):
+        out = groups == group
+        middles, spreads = _Posterior.of(rows[~out], values[~out], scores).foretell(rows[out])
+        off[out] = (values[out] - middles) / spreads
+    return max(1.0, float(np.sqrt(np.square(off).mean())))
 
 
 def _row(evidence: Evidence, scales: Mapping[str, float]) -> list[float]:
