@@ -18,6 +18,7 @@ for table in benchmarks/rows/*.jsonl .carry/rows/*.jsonl; do # the second: what 
   grep -vxFf "$rows/$(basename "$table")" "$table" >> "$rows/$(basename "$table")" || true
 done
 export SEEDBED_BENCH_ROWS=$rows PYTHONUNBUFFERED=1 PYTHONPATH=$PWD:$PWD/src:$PWD/.carry
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # with threads for every core in every process, they mostly wait
 export TORCHINDUCTOR_CACHE_DIR=$PWD/.carry/compiled/inductor TRITON_CACHE_DIR=$PWD/.carry/compiled/triton
 
 share_gpu() { # trainings of small networks fill a GPU only beside each other
