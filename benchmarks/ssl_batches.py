@@ -127,7 +127,7 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
     return {name: points for name, points in found.items() if points}
 
 
-def report_of(rows: Sequence[Mapping[str, Any]], *, real: bool) -> harness.Report:
+def report_of(rows: Sequence[Mapping[str, Any]], size: int, *, real: bool) -> harness.Report:
     """All that the rows say."""
     found = compared(rows)
     told = "; ".join(f"{name}: {_gain(points)}" for name, points in found.items())
@@ -139,7 +139,7 @@ def report_of(rows: Sequence[Mapping[str, Any]], *, real: bool) -> harness.Repor
         rows=table(rows),
         data="real" if real else "synthetic",
         wants_real=True,
-        note=f"{LABELS} labels of each class, images of {TrainSettings().size} px. Batches are labelled + unlabelled "
+        note=f"{LABELS} labels of each class, images of {size} px. Batches are labelled + unlabelled "
         f"images of a step; the usual ones are {USUAL[0]} + {USUAL[1]} at a rate of {RATE}. Points gained over the "
         f"kept rate, by batches and rule, paired by set and seed, with the 95 % interval of the mean: {told}.",
         origin=machines_of(rows) if rows else "",
@@ -148,7 +148,8 @@ def report_of(rows: Sequence[Mapping[str, Any]], *, real: bool) -> harness.Repor
 
 def _gain(points: Sequence[float]) -> str:
     low, high = interval(points)
-    return f"{np.mean(points):+.1f} ({low:+.1f} to {high:+.1f})"
+    spread = f"{low:+.1f} to {high:+.1f}" if len(points) > 1 else "one run"
+    return f"{np.mean(points):+.1f} ({spread})"
 
 
 def _batches(row: Mapping[str, Any]) -> tuple[int, int]:
@@ -169,7 +170,7 @@ def _told(row: Mapping[str, Any]) -> str:
 def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float) -> harness.Report:
     """Fill the table as far as time allows, and report all that there is."""
     fill(rows, jobs_of(scale), run, _told, minutes=minutes)
-    return report_of([row for row in rows if row["size"] == scale.size], real=real)
+    return report_of([row for row in rows if row["size"] == scale.size], scale.size, real=real)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
