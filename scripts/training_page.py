@@ -38,7 +38,7 @@ MEANING = {
     "steps": "how long it trains at most",
     "labelled_batch": "labelled images of a step",
     "unlabelled_batch": "unlabelled images of a step",
-    "learning_rate": "the highest one; it rises over `warmup` and then falls; less where batches are smaller",
+    "learning_rate": "the highest one; it rises over `warmup` and then falls; less for smaller batches, unless given",
     "weight_decay": "how strongly weights are pulled to 0",
     "ema": "memory of the running average of the weights, which is the model that is kept",
     "evaluate_every": "steps from one evaluation to the next",

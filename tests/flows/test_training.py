@@ -1,5 +1,6 @@
 """A training before it runs: what is asked for, what is refused."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from seedbed.flows.training import (
     with_habits,
     with_ranks,
 )
-from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
+from seedbed.methods.learn.settings import AUTO_ON_A_GPU, ON_A_GPU, TrainSettings
 from seedbed.runtime.executors.protocol import Node
 
 
@@ -42,24 +43,27 @@ def test_a_gpu_is_used_where_there_is_one_and_gets_larger_images_unless_somebody
     assert one is not None and one.gpus == 1
     none = Resources(cpus=1, memory=0)
     assert with_a_gpu(none, [rich]) == none
-    assert with_habits({"steps": 9}, one) == {**ON_A_GPU, "steps": 9}
+    assert with_habits({"steps": 9}, one) == {**ON_A_GPU, "steps": 9, "learning_rate": AUTO_ON_A_GPU}
     assert with_habits({"steps": 9}, none) == {"steps": 9}
     assert defaults([plain]) == TrainSettings()
-    assert {name: getattr(defaults([rich]), name) for name in ON_A_GPU} == dict(ON_A_GPU)
+    there = defaults([rich])
+    assert {name: getattr(there, name) for name in ON_A_GPU} | {"learning_rate": there.rate()} == dict(ON_A_GPU)
 
 
 def test_the_rate_follows_the_batches_that_are_asked_for_unless_it_is_set() -> None:
     gpu = Resources(cpus=0, memory=0, gpus=1)
-    assert with_habits({"labelled_batch": 16, "unlabelled_batch": 64}, gpu)["learning_rate"] == 2.5e-4
-    assert with_habits({"labelled_batch": 16, "learning_rate": "auto"}, gpu)["learning_rate"] < 5e-4
+    for unset in ({}, {"learning_rate": "auto"}):
+        chosen = with_habits({"labelled_batch": 16, "unlabelled_batch": 64, **unset}, gpu)
+        assert replace(TrainSettings(), **chosen).rate() == 2.5e-4
     assert with_habits({"labelled_batch": 16, "learning_rate": 0.01}, gpu)["learning_rate"] == 0.01
-    assert with_habits({"labelled_batch": "many"}, gpu)["learning_rate"] == 5e-4  # the parameters' own check tells
-    assert with_habits({"labelled_batch": 0}, gpu)["learning_rate"] == 5e-4
 
 
 def test_the_rate_that_would_be_taken_is_told_with_its_reason() -> None:
     assert told_rate({}, None) == "0.001: the usual one."
     assert told_rate({"steps": 0}, Resources(cpus=0, memory=0, gpus=1)) == "0.0005: the usual one."
+    two = Resources(cpus=0, memory=0, gpus=2)
+    assert told_rate({}, two) == "0.001: 2 ranks times 0.0005, the usual one."
+    assert told_rate({"learning_rate": 5e-4}, two) == "0.001: 2 ranks times 0.0005, as it was set."
     assert told_rate({"labelled_batch": 4, "unlabelled_batch": 12}, None).startswith("0.0005: less than the 0.001")
     assert told_rate({"learning_rate": 0.01, "labelled_batch": 4}, None) == "0.01: as it was set."
     assert told_rate({"labelled_batch": 0}, None) == told_rate({"learning_rate": "fast"}, None) == ""
@@ -91,7 +95,7 @@ def test_every_mistake_is_told_by_the_field_that_it_is_in() -> None:
     assert set(problems_by_field({"size": "large", "scaling": "big"})) == {"size", "scaling"}
     assert set(problems_by_field({"options": {"nothing": 1}})) == {"options"}
     assert problems_by_field({"learning_rate": "fast"}) == {
-        "learning_rate": "'learning_rate' is 'fast'; it must be a number or 'auto'."
+        "learning_rate": "'learning_rate' is 'fast'; it must be a number or 'auto' or 'auto-gpu'."
     }
     assert problems_by_field({"steps": 3, "values": {"a": 0, "b": 1}}) == {}
 

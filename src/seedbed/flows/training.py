@@ -13,7 +13,7 @@ from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
 from seedbed.base.resources import Resources
 from seedbed.flows.steps.train import TrainParams, Unworkable, refuse_classes
-from seedbed.methods.learn.settings import AUTO, ON_A_GPU, ONE_CLASS, USUAL_ON_A_GPU, TrainSettings
+from seedbed.methods.learn.settings import AUTO, AUTO_ON_A_GPU, ON_A_GPU, ONE_CLASS, TrainSettings
 from seedbed.runtime.executors.protocol import Node
 
 _BASE, _EACH = 1 << 30, 2 << 30  # memory of a training: its data, and every rank's own
@@ -28,26 +28,19 @@ def with_habits(params: Mapping[str, Any], resources: Resources | None) -> dict[
     if not resources or not resources.gpus:
         return dict(params)
     chosen = {**ON_A_GPU, **params}
-    if params.get("learning_rate", AUTO) == AUTO and (batches := _batches(chosen)):
-        chosen["learning_rate"] = USUAL_ON_A_GPU.rate_for(batches)
+    if params.get("learning_rate", AUTO) == AUTO:
+        chosen["learning_rate"] = AUTO_ON_A_GPU
     return chosen
 
 
 def told_rate(params: Mapping[str, Any], resources: Resources | None) -> str:
     """The learning rate that a training with these parameters would take, and why; '' where they cannot be used."""
-    chosen = with_habits(params, resources)
+    chosen, _ = with_ranks(with_habits(params, resources), resources)
     facts = {name: chosen[name] for name in _OF_RATE if name in chosen}
     if problems_by_field(facts):
         return ""
     settings = replace(TrainSettings(), **facts)
     return f"{settings.rate():g}: {settings.rate_reason()}."
-
-
-def _batches(params: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Labelled and unlabelled images of a step; none where they are no batches, of which others tell."""
-    labelled, unlabelled = (params[name] for name in ("labelled_batch", "unlabelled_batch"))
-    usable = all(isinstance(images, int) and images > 0 for images in (labelled, unlabelled))
-    return (labelled, unlabelled) if usable else None
 
 
 def with_a_gpu(resources: Resources | None, nodes: Sequence[Node]) -> Resources | None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from seedbed.methods.learn.rates import Usual, share_of
-from seedbed.methods.learn.settings import ON_A_GPU, USUAL_ON_A_GPU, TrainSettings
+from seedbed.methods.learn.settings import AUTO_ON_A_GPU, ON_A_GPU, TrainSettings
 
 USUAL = Usual(1e-3, (16, 48))
 
@@ -27,8 +27,8 @@ def test_a_quarter_of_the_batches_gets_half_of_the_rate_and_larger_ones_no_more_
 
 def test_the_usual_batches_have_the_usual_rates() -> None:
     assert TrainSettings().rate() == 1e-3
-    assert USUAL_ON_A_GPU.rate_for((ON_A_GPU["labelled_batch"], ON_A_GPU["unlabelled_batch"])) == 5e-4
     assert replace(TrainSettings(), **ON_A_GPU).rate() == 5e-4
+    assert replace(TrainSettings(), **{**ON_A_GPU, "learning_rate": AUTO_ON_A_GPU}).rate() == 5e-4
 
 
 def test_a_rate_that_was_set_is_kept_whatever_the_batches_are() -> None:
@@ -38,7 +38,9 @@ def test_a_rate_that_was_set_is_kept_whatever_the_batches_are() -> None:
 
 def test_under_weak_scaling_the_rate_of_a_rank_s_batches_is_taken_times_the_ranks() -> None:
     two = TrainSettings(labelled_batch=4, unlabelled_batch=12, ranks=2)
-    assert two.rate() == 1e-3 and two.rate_reason().endswith(", times 2 ranks")
+    assert two.rate() == 1e-3 and two.rate_reason().startswith("2 ranks times 0.0005, less than the 0.001 of")
+    assert replace(two, learning_rate=3e-4).rate_reason() == "2 ranks times 0.0003, as it was set"
+    assert replace(two, scaling="strong").rate_reason().startswith("less than the 0.001 of")
     assert replace(two, scaling="strong").rate() == 5e-4
     assert replace(two, learning_rate=3e-4).rate() == 6e-4
 
@@ -53,6 +55,8 @@ def test_the_reason_names_both_batches_and_the_usual_rate() -> None:
 
 
 def test_what_followed_the_batches_on_a_gpu_is_told_from_what_was_set() -> None:
-    few = {**ON_A_GPU, "labelled_batch": 16, "learning_rate": USUAL_ON_A_GPU.rate_for((16, 256))}
-    assert replace(TrainSettings(), **few).rate_reason().startswith("less than the 0.0005 of the usual batches of 64")
-    assert replace(TrainSettings(), **{**few, "learning_rate": 5e-4}).rate_reason() == "as it was set"
+    few = replace(TrainSettings(), **{**ON_A_GPU, "labelled_batch": 16, "learning_rate": AUTO_ON_A_GPU})
+    assert few.rate_follows and few.rate() < 5e-4
+    assert few.rate_reason().startswith("less than the 0.0005 of the usual batches of 64")
+    for rate in (few.rate(), 5e-4):
+        assert replace(few, learning_rate=rate).rate_reason() == "as it was set"

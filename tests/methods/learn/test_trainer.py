@@ -126,6 +126,16 @@ def test_a_checkpoint_of_other_labels_is_refused(task, tmp_path):
         train(task.images, task.few_labels(3), task.tiny(), MemoryRun(tmp_path, resume=newest(tmp_path)))
 
 
+def test_a_checkpoint_from_when_the_usual_rate_was_a_number_is_gone_on_from(task, tmp_path):
+    usual, number = task.tiny(learning_rate="auto"), task.tiny(learning_rate=task.tiny(learning_rate="auto").rate())
+    with pytest.raises(Stopped):
+        train(task.images, task.few_labels(2), number, StopsAfter(tmp_path, 1))
+    train(task.images, task.few_labels(2), usual, MemoryRun(tmp_path, resume=newest(tmp_path)))
+    other = dataclasses.replace(usual, learning_rate=2 * usual.rate())
+    with pytest.raises(Conflict, match="other images, labels, settings"):
+        train(task.images, task.few_labels(2), other, MemoryRun(tmp_path, resume=newest(tmp_path)))
+
+
 def test_a_loss_that_is_not_a_number_ends_in_a_sentence_and_keeps_the_checkpoint(task, tmp_path):
     settings = task.tiny(learning_rate=1e30, warmup=0.0, checkpoint_every=1)
     with pytest.raises(Failed, match="smaller learning rate"):

@@ -9,6 +9,7 @@ from seedbed.base.errors import InvalidInput
 from seedbed.methods.learn.rates import Batches, Usual
 
 AUTO: Final = "auto"
+AUTO_ON_A_GPU: Final = "auto-gpu"
 ONE_CLASS = "one-class"  # the algorithm that learns from good parts alone; see `one_class`
 
 
@@ -47,7 +48,7 @@ class TrainSettings:
     nodes: int = 1  # machines that they are spread over; no executor has more than one
     backend: Literal["auto", "nccl", "gloo", "mpi"] = "auto"  # what ranks talk over; auto: nccl on GPUs, else gloo
     scaling: Literal["weak", "strong"] = "weak"  # weak: batches per rank, rate times ranks; strong: batches in all
-    learning_rate: float | Literal["auto"] = "auto"  # the highest; auto: the usual one, see `rates`
+    learning_rate: float | Literal["auto", "auto-gpu"] = "auto"  # the highest; auto: the usual one, see `rates`
     weight_decay: float = 0.01
     clip: float = 1.0  # largest norm of a gradient
     batch_norm: Literal["auto", "frozen", "learn"] = "auto"  # its statistics; auto: learn only from scratch
@@ -79,21 +80,28 @@ class TrainSettings:
         return self.labelled_batch * times, self.unlabelled_batch * times
 
     def rate(self) -> float:
-        """The peak learning rate, of the batches where none is set: times the ranks under weak scaling."""
-        one = _ON_A_CPU.rate_for(self._batches) if self.learning_rate == AUTO else self.learning_rate
-        return one * (self.ranks if self.scaling == "weak" else 1)
+        """The peak learning rate: times the ranks under weak scaling."""
+        return self.rate_of_one() * (self.ranks if self.scaling == "weak" else 1)
+
+    def rate_of_one(self) -> float:
+        """The peak learning rate of one rank, which follows the batches where none is set."""
+        if isinstance(self.learning_rate, str):
+            return _USUAL[self.learning_rate].rate_for(self._batches)
+        return self.learning_rate
 
     def rate_reason(self) -> str:
         """Why the peak learning rate is what it is."""
-        usual = self.usual_rate()
-        reason = usual.reason_for(self._batches) if usual else "as it was set"
-        return f"{reason}, times {self.ranks} ranks" if self.ranks > 1 and self.scaling == "weak" else reason
+        reason = "as it was set"
+        if isinstance(self.learning_rate, str):
+            reason = _USUAL[self.learning_rate].reason_for(self._batches)
+        if self.ranks == 1 or self.scaling == "strong":
+            return reason
+        return f"{self.ranks} ranks times {self.rate_of_one():g}, {reason}"
 
-    def usual_rate(self) -> Usual | None:
-        """What the learning rate follows; None where it was set."""
-        if self.learning_rate == AUTO:
-            return _ON_A_CPU
-        return USUAL_ON_A_GPU if self.learning_rate == USUAL_ON_A_GPU.rate_for(self._batches) else None
+    @property
+    def rate_follows(self) -> bool:
+        """Whether the learning rate follows the batches: nobody set one."""
+        return isinstance(self.learning_rate, str)
 
     @property
     def _batches(self) -> Batches:
@@ -147,7 +155,7 @@ class TrainSettings:
         if self.good and self.algorithm != ONE_CLASS:
             problems.append(f"good is '{self.good}', which only the algorithm '{ONE_CLASS}' takes.")
         amounts = {name: getattr(self, name) for name in (*_ABOVE_0, *_FROM_0)}
-        amounts["learning_rate"] = 1.0 if self.learning_rate == AUTO else self.learning_rate
+        amounts["learning_rate"] = 1.0 if isinstance(self.learning_rate, str) else self.learning_rate
         problems += [f"{name} is {amounts[name]}; it must be above 0." for name in _ABOVE_0 if not amounts[name] > 0]
         problems += [f"{name} is {amounts[name]}; it must be 0 or more." for name in _FROM_0 if not amounts[name] >= 0]
         problems += _problems_of_options(self.options)
@@ -217,6 +225,8 @@ ON_A_GPU: Mapping[str, Any] = {
     "learning_rate": 5e-4,
 }
 
-# What the rate that nobody set is worked out from; batches of another size get another rate.
-_ON_A_CPU = Usual(1e-3, (TrainSettings.labelled_batch, TrainSettings.unlabelled_batch))
-USUAL_ON_A_GPU = Usual(ON_A_GPU["learning_rate"], (ON_A_GPU["labelled_batch"], ON_A_GPU["unlabelled_batch"]))
+# What a rate that nobody set is worked out from; batches of another size get another rate.
+_USUAL: Mapping[str, Usual] = {
+    AUTO: Usual(1e-3, (TrainSettings.labelled_batch, TrainSettings.unlabelled_batch)),
+    AUTO_ON_A_GPU: Usual(ON_A_GPU["learning_rate"], (ON_A_GPU["labelled_batch"], ON_A_GPU["unlabelled_batch"])),
+}

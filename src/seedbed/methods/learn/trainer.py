@@ -101,7 +101,7 @@ def train(
             hint="seedbed.methods.learn.launch.train_on_ranks starts them.",
         )
     check_task(images, labels, settings.classes)
-    slower = ", which the learning rate follows" if settings.usual_rate() else " with a smaller learning rate"
+    slower = ", which the learning rate follows" if settings.rate_follows else " with a smaller learning rate"
     with says_when_short(
         choose_device(settings.device),
         f"a step of {settings.labelled_batch} labelled and {settings.unlabelled_batch} unlabelled images of "
@@ -369,6 +369,7 @@ def _fingerprint(
     images: Images, labels: NDArray[np.integer], settings: TrainSettings, seed: int, card: Card | None
 ) -> str:
     """What must be the same for a checkpoint to be gone on from; how often it is written and reported need not be."""
-    facts: dict[str, Any] = replace(settings, report_every=1, checkpoint_every=1, device="auto").to_json()
+    plain = replace(settings, report_every=1, checkpoint_every=1, device="auto", learning_rate=settings.rate_of_one())
+    facts: dict[str, Any] = plain.to_json()
     given = [facts, seed, list(images.shape), digest_of_bytes(labels.astype(np.int64).tobytes())]
     return digest_of([*given, card.digest] if card else given)

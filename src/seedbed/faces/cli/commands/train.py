@@ -87,7 +87,8 @@ def train(
         _setting("patience", "End early after so many evaluations in a row that found nothing better; 0: never."),
     ] = None,
     lr: Annotated[
-        float | None, _setting("learning_rate", "The highest learning rate; that of smaller batches is smaller.")
+        float | None,
+        _setting("learning_rate", "The highest learning rate; where none is given, smaller batches get a smaller one."),
     ] = None,
     batch: Annotated[int | None, _setting("labelled_batch", "Labelled images of a step.")] = None,
     unlabelled_batch: Annotated[int | None, _setting("unlabelled_batch", "Unlabelled images of a step.")] = None,
