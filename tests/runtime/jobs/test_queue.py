@@ -175,3 +175,16 @@ def test_a_cancelled_waiting_job_is_never_started(service: Service) -> None:
     assert service.queue.cancel(job.id).state is State.CANCELLED
     service.scheduler.tick()
     assert service.queue.attempts(job.id) == []
+
+
+def test_what_a_stopping_job_was_asked_already_changes_nothing_and_is_not_told_again(service: Service) -> None:
+    job = service.queue.submit(JobSpec("s"))
+    with service.database.write() as conn:
+        service.queue.transition(conn, job.id, State.STARTING, next_fence=1)
+        service.queue.transition(conn, job.id, State.RUNNING)
+    told: list[str] = []
+    for ask, by in ((service.queue.pause, "ada"), (service.queue.pause, "bo"), (service.queue.cancel, "ada")):
+        ask(job.id, by=by, along=lambda conn, by=by: told.append(by))
+    ends = service.queue.cancel(job.id, by="bo", along=lambda conn: told.append("bo"))
+    assert told == ["ada", "ada"]  # who stopped it, and who then cancelled it
+    assert ends.state is State.STOPPING and ends.reason == "Cancelled by ada"

@@ -80,7 +80,7 @@ class Queue:
             job = self.locked(conn, job.id)
             if job.state in (State.DONE, State.FAILED):
                 raise Conflict(f"Job {job.id} has ended ({job.state}) and cannot be cancelled.")
-            if job.state is State.CANCELLED:
+            if job.state is State.CANCELLED or (job.state is State.STOPPING and job.wish == "cancel"):
                 return job  # by somebody else, perhaps a moment ago
             if job.state is State.WAITING:
                 self.transition(conn, job.id, State.CANCELLED, reason=words)
@@ -102,7 +102,7 @@ class Queue:
             job = self.locked(conn, job.id)
             if job.state.ended or job.wish == "cancel":
                 raise Conflict(f"Job {job.id} has ended or is being cancelled; it cannot be stopped for now.")
-            if job.paused:
+            if job.paused or (job.state is State.STOPPING and job.wish == PAUSE):
                 return job
             if job.state is State.WAITING:
                 self._hold(conn, job, "job.paused", reason=words, not_before=PAUSED)
