@@ -106,6 +106,13 @@ def test_who_has_labelled_everything_is_not_asked_for_more() -> None:
     assert answer(way({"a": 6, "b": 1, "c": 0}, images=7)) == (
         "All 7 images have labels. These classes have too few images to learn from: b, c."
     )
+    assert answer(way({"a": 6, "b": 1}, images=7)).endswith("This class has too few images to learn from: b.")
+    assert answer(way({"a": 6, **dict.fromkeys("bcdef", 0)}, images=6)).endswith("learn from: b, c, d and 2 more.")
+    wish = Project("p", "Leaves", 0.0, "solo", "u", settings=ProjectSettings(goal=5, train_by_itself=True))
+    assert by_itself_in_words(way({"a": 3, "b": 4}, images=7, project=wish)) == (
+        "It begins by itself once every class has its 5. There are too few images for that; ask for fewer in the "
+        "settings, or begin it yourself."
+    )
     assert answer(way({"a": 5, "b": 5}, images=10)).endswith("every class has its 5. It can learn now.")
     assert not way({"a": 0}, images=0).all_labelled
 

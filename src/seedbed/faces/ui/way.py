@@ -1,5 +1,7 @@
 """What a project's expert is told on the way from images to a model: facts in, sentences out."""
 
+from collections.abc import Sequence
+
 from seedbed.faces.ui.results import scalar
 from seedbed.faces.ui.words import plural, sentence
 from seedbed.flows.usecases.by_itself import next_at
@@ -51,10 +53,10 @@ def by_itself_in_words(way: Way) -> str:
     if not way.project.settings.train_by_itself or way.training.open:
         return ""
     if missing := sum(way.missing.values()):
-        wanted = plural(missing, "more label is", "more labels are")
-        said = f"It begins by itself once every class has its {way.project.settings.goal}: {wanted} wanted."
+        wanted = "" if way.all_labelled else f": {plural(missing, 'more label is', 'more labels are')} wanted"
+        said = f"It begins by itself once every class has its {way.project.settings.goal}{wanted}."
         few = " There are too few images for that; ask for fewer in the settings, or begin it yourself."
-        return said + (few if way.too_few_images else "")
+        return said + (few if way.too_few_images or way.all_labelled else "")
     return f"It begins again by itself at {next_at(way.training.labels):,} labels." if way.training.labels else ""
 
 
@@ -81,15 +83,19 @@ def labels_in_words(way: Way) -> str:
     if not (missing := way.missing):
         return f"{said}; every class has its {way.project.settings.goal}. It can learn now."
     if way.all_labelled:
-        few = "These classes have too few images to learn from: " + ", ".join(way.gaps[:3])
+        have = "This class has" if len(way.gaps) == 1 else "These classes have"
+        few = f"{have} too few images to learn from: {_some(way.gaps)}"
         return f"{said}. {few if way.gaps else 'It can learn now'}."
-    names = list(missing)
-    few = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
+    few = _some(list(missing))
     could = "" if way.gaps else " You can train already; it gets better with more."
     if way.too_few_images:
         goal = f"{way.project.settings.goal} of each class are more than there are images"
         return f"{said}. {goal}: name all you can.{could}"
     return f"{said}. {plural(sum(missing.values()), 'more is wanted', 'more are wanted')}: {few}.{could}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
 
 
 def images_in_words(way: Way) -> str:

@@ -73,8 +73,8 @@ class OwnTokens:
                 async def make() -> None:
                     with telling():
                         users, called = self._visit.platform.users, str(name.value or "").strip()
+                        name.set_value("")  # a second click makes no second token
                         text = await self._visit.ask(users.make_token, self._visit.by.id, called, days=life.value)
-                        name.set_value("")
                         self._tell(called, text)
                         await self.show()
 
