@@ -118,7 +118,7 @@ def test_nothing_is_said_of_distances_that_nobody_knows(tmp_path: Path) -> None:
     faster = [replace(one, epoch_ratio=one.epoch_ratio / 3) for one in OUTCOMES]
     found = ranked([source(tmp_path, "near", 0.1)], None, outcomes=faster)
     assert found.advice.start == "near" and found.ranked[0].ratio is None
-    assert found.advice.reason.startswith("By its features and by earlier starts, near is expected to save ")
+    assert found.advice.reason.startswith("By what came of earlier starts, near is expected to save ")
 
 
 def test_progress_ends_at_its_end(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def _for(best: Expectation, *, compared: bool) -> str:
     saving = f"is expected to save {_percent(1 - best.epoch_ratio)} of the epochs"
     limits = f"({_percent(1 - best.high)} to {_percent(1 - best.low)})"
     if not compared:
-        return f"By its features and by earlier starts, {best.source} {saving} {limits}."
+        return f"By what came of earlier starts, {best.source} {saving} {limits}."
     return f"{best.source} {_nearness(best)}, and {saving} {limits}."
 
 
