@@ -127,8 +127,11 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
     return {name: points for name, points in found.items() if points}
 
 
-def report_of(rows: Sequence[Mapping[str, Any]], size: int, *, real: bool) -> harness.Report:
-    """All that the rows say."""
+def report_of(kept: Rows, scale: Scale, *, real: bool) -> harness.Report:
+    """All that the rows say, and how many there are of those that there are to be."""
+    rows = [row for row in kept if row["size"] == scale.size]
+    wanted = list(jobs_of(scale))
+    done = sum(kept.done(job) for job in wanted)
     found = compared(rows)
     told = "; ".join(f"{name}: {_gain(points)}" for name, points in found.items())
     return harness.Report(
@@ -139,7 +142,8 @@ def report_of(rows: Sequence[Mapping[str, Any]], size: int, *, real: bool) -> ha
         rows=table(rows),
         data="real" if real else "synthetic",
         wants_real=True,
-        note=f"{LABELS} labels of each class, images of {size} px. Batches are labelled + unlabelled "
+        note=f"{done} of {len(wanted)} runs so far. {LABELS} labels of each class, images of {scale.size} px; "
+        f"'{SYNTHETIC}' is drawn. Batches are labelled + unlabelled "
         f"images of a step; the usual ones are {USUAL[0]} + {USUAL[1]} at a rate of {RATE}. Points gained over the "
         f"kept rate, by batches and rule, paired by set and seed, with the 95 % interval of the mean: {told}.",
         origin=machines_of(rows) if rows else "",
@@ -148,7 +152,7 @@ def report_of(rows: Sequence[Mapping[str, Any]], size: int, *, real: bool) -> ha
 
 def _gain(points: Sequence[float]) -> str:
     low, high = interval(points)
-    spread = f"{low:+.1f} to {high:+.1f}" if len(points) > 1 else "one run"
+    spread = f"{low:+.1f} to {high:+.1f}{', a tie' if low <= 0 <= high else ''}" if len(points) > 1 else "one run"
     return f"{np.mean(points):+.1f} ({spread})"
 
 
@@ -170,7 +174,7 @@ def _told(row: Mapping[str, Any]) -> str:
 def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float) -> harness.Report:
     """Fill the table as far as time allows, and report all that there is."""
     fill(rows, jobs_of(scale), run, _told, minutes=minutes)
-    return report_of([row for row in rows if row["size"] == scale.size], scale.size, real=real)
+    return report_of(rows, scale, real=real)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
