@@ -119,6 +119,9 @@ def test_nothing_is_said_of_distances_that_nobody_knows(tmp_path: Path) -> None:
     found = ranked([source(tmp_path, "near", 0.1)], None, outcomes=faster)
     assert found.advice.start == "near" and found.ranked[0].ratio is None
     assert found.advice.reason.startswith("By what came of earlier starts, near is expected to save ")
+    slower = [replace(one, epoch_ratio=9.0) for one in OUTCOMES]
+    reason = ranked([source(tmp_path, "other", 0.1)], None, outcomes=slower).advice.reason
+    assert "as far as is known" in reason and reason.endswith("make none of the others surely faster.")
 
 
 def test_progress_ends_at_its_end(tmp_path: Path) -> None:

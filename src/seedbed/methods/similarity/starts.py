@@ -267,10 +267,8 @@ def _advice(ranked: Sequence[Ranked], usual: Card | str, time: Time, *, compared
 def _unknown(ranked: Sequence[Ranked], *, compared: bool, left_out: bool) -> str:
     """What keeps the baseline from being surely as good; '': nothing does."""
     if ranked:
-        lacking = (
-            "no data set stands for the one behind it (the setting baseline), and too few starts were measured yet."
-        )
-        return "" if compared else lacking
+        behind = "no data set stands for the one behind it (the setting baseline)"
+        return "" if compared else f"{behind}, and earlier starts alone make none of the others surely faster."
     return "none of the other weights could be compared." if left_out else ""
 
 
