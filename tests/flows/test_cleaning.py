@@ -109,6 +109,8 @@ def test_the_upload_of_a_cancelled_job_goes_unless_another_needs_it(platform: Pl
 def test_an_upload_that_might_be_tried_again_stays_for_the_grace(platform: Platform, leaves: Path) -> None:
     image = min(leaves.glob("*.jpg"))
     slow, unused, fresh = (_upload(platform, image) for _ in range(3))
+    for number in range(1000):  # so many that nobody reads them before the limit is looked at
+        (slow / f"{number}.jpg").hardlink_to(slow / image.name)
     spec = JobSpec("ingest", params={"source": str(slow)}, timeout=0.001, retries=0)
     (failed,) = platform.run_until_done([platform.jobs.submit(spec, by=SOLO).id])
     assert failed.state is State.FAILED and "longer than its limit" in failed.reason
