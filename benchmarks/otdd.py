@@ -11,8 +11,8 @@ of real data sets, and how the time grows. `--quick` times a few pairs of the ma
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks import harness
 from benchmarks.few_labels import SYNTHETIC, available, load_set
+from benchmarks.otdd_inputs import RGB, ready, timed
 from benchmarks.pictures import lines, picture
 from seedbed.methods.similarity.dsd import distance_matrix, rank
 from seedbed.methods.similarity.features import pixel_features, pixel_space
@@ -43,7 +44,6 @@ GROWTH = {
     "dimensions": (48, 192, 768, 2352, 9408),
 }
 QUICK_GROWTH = {"images": (250, 500, 1000), "classes": (2, 10, 50), "dimensions": (192, 768, 2352)}
-RGB = ("cifar10_28_2000", "fruit10_28_2000")
 
 
 class Recorded(NamedTuple):
@@ -72,47 +72,13 @@ PAPER = (
 )
 _CHILD = """
 import sys
-from benchmarks.otdd import Otdd, most_memory, reference
+from benchmarks.otdd import Otdd, most_memory
+from benchmarks.otdd_inputs import reference
 print(most_memory())
 a, b = (reference(name).units[0] for name in sys.argv[1:3])
 Otdd("reference", sys.argv[3]).distance(a, b)
 print(most_memory())
 """
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A value and the best wall-clock and CPU seconds of several runs."""
-
-    value: float
-    seconds: float
-    cpu: float
-
-
-def timed(work: Callable[[], float], times: int = 5) -> Timed:
-    """Run it a few times."""
-    best = []
-    for _ in range(times):
-        wall, cpu = time.perf_counter(), time.process_time()
-        value = work()
-        best.append((time.perf_counter() - wall, time.process_time() - cpu))
-    return Timed(value, *(min(part) for part in zip(*best, strict=True)))
-
-
-def reference(name: str) -> Signature:
-    """One of the recorded inputs; drawn leaves in two halves where they are not on this machine."""
-    folder = harness.real_data()
-    path = folder / "otdd-reference" / f"{name}.npz" if folder else None
-    if path and path.is_file():
-        kept = np.load(path)
-        images, labels = kept["X"], kept["Y"].astype(np.int64)
-        images = images.reshape(len(images), -1)
-    else:
-        drawn = load_set(SYNTHETIC, 28)
-        half = slice(0, None, 2) if name.startswith("cifar") else slice(1, None, 2)
-        images, labels = pixel_features(drawn.images_train[half]), drawn.labels_train[half]
-    names = [str(number) for number in range(labels.max() + 1)]
-    return signature_of(images, labels, names, name=name, space=f"pixels x {images.shape[1]}")
 
 
 def exactly(ours: Unit, theirs: Unit, labels: LabelDistance) -> tuple[float, float]:
@@ -152,17 +118,10 @@ def pairs(*, quick: bool) -> Iterator[dict[str, Any]]:
         if quick and (one, two) not in (RGB, ("digits_28_1797", "cifar10g_28_2000")):
             continue
         start = time.perf_counter()
-        units = _ready(one), _ready(two)
+        units = ready(one), ready(two)
         making = time.perf_counter() - start
         for labels, before in recorded.items():
             yield _row((one, two), labels, units, before, quick=quick) | {"s of both signatures": making}
-
-
-def _ready(name: str) -> Unit:
-    """The unit of a recorded input, with all that is found once for a data set, whatever that is compared with."""
-    unit = reference(name).units[0]
-    _ = unit.rows, unit.groups, unit.means, unit.variances, unit.factors
-    return unit
 
 
 def _row(

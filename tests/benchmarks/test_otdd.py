@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from benchmarks.otdd import RECORDED, RGB, exactly, growth, pairs, reference, solver_seconds, timed
+from benchmarks.otdd import RECORDED, exactly, growth, pairs, solver_seconds
+from benchmarks.otdd_inputs import RGB, reference, timed
 from benchmarks.pictures import lines, picture
 
 from seedbed.methods.similarity.otdd import LabelDistance, Otdd

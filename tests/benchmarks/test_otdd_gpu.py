@@ -1,0 +1,27 @@
+"""The benchmark of distances on a GPU: what it compares, and what it says where there is none."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from benchmarks.otdd_gpu import measure, rows_of
+from benchmarks.otdd_inputs import RGB
+
+
+@pytest.fixture(autouse=True)
+def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SEEDBED_BENCH_DATA", str(tmp_path / "nowhere"))
+
+
+def test_every_way_to_find_the_distance_is_compared_and_one_device_agrees_with_itself() -> None:
+    rows = list(rows_of(RGB, "cpu", times=1))
+    ways = {(row["definition"], row["label distances"], row["transport"]) for row in rows}
+    assert len(ways) == len(rows) == 8
+    assert all(row["value on the CPU"] > 0 and row["s on the GPU"] > 0 for row in rows)
+    assert max(row["difference %"] for row in rows) == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_without_a_gpu_it_says_so() -> None:
+    with pytest.raises(SystemExit, match="no GPU here"):
+        measure(quick=True)
