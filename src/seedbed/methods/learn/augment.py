@@ -41,25 +41,22 @@ def _warp(images: Tensor, key: Key, view: str, *, shift: float, turn: float, zoo
     scale = torch.exp(spread[:, 1] * math.log1p(zoom))
     flip = torch.where(draws[:, 2] < 0.5, -1.0, 1.0)
     cos, sin, slant = torch.cos(angle) * scale, torch.sin(angle) * scale, spread[:, 3] * shear
-    across = torch.stack([cos * flip, slant * cos - sin, spread[:, 4] * 2 * shift], dim=1)
-    down = torch.stack([sin * flip, slant * sin + cos, spread[:, 5] * 2 * shift], dim=1)
-    grid = _grid(across, down, images.shape[-2], images.shape[-1])
+    across = (cos * flip, slant * cos - sin, spread[:, 4] * 2 * shift)
+    down = (sin * flip, slant * sin + cos, spread[:, 5] * 2 * shift)
+    grid = _grid(torch.stack([*across, *down], dim=1).view(-1, 2, 3), images.shape[-2], images.shape[-1])
     return functional.grid_sample(images, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
 
 
-def _grid(across: Tensor, down: Tensor, height: int, width: int) -> Tensor:
-    """Where each pixel of each image comes from: `across` and `down` weigh (column, row, 1), all in [-1, 1].
+def _grid(weights: Tensor, height: int, width: int) -> Tensor:
+    """Where each pixel of each image comes from, across and down: both weigh (column, row, 1), all in [-1, 1].
 
     torch's affine_grid does the same as a product of matrices, several times slower on a GPU.
     """
     columns, rows = (
-        (2 * torch.arange(side, device=across.device, dtype=across.dtype) + 1) / side - 1 for side in (width, height)
+        (2 * torch.arange(side, device=weights.device, dtype=weights.dtype) + 1) / side - 1 for side in (width, height)
     )
-    grid = across.new_empty(len(across), height, width, 2)
-    for axis, weights in enumerate((across, down)):
-        by_row = (weights[:, 1:2] * rows + weights[:, 2:3])[:, :, None]
-        torch.add(by_row, (weights[:, 0:1] * columns)[:, None], out=grid[..., axis])
-    return grid
+    by_column, by_row = weights[:, :, 0:1] * columns, weights[:, :, 1:2] * rows + weights[:, :, 2:3]
+    return (by_row[:, :, :, None] + by_column[:, :, None]).permute(0, 2, 3, 1)
 
 
 def _colour(images: Tensor, key: Key, view: str, operations: int) -> Tensor:

@@ -18,18 +18,19 @@ _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB1331
 class Key:
     """Names a family of draws; `images` are the numbers of the images that each get their own."""
 
-    seed: int
-    step: int | Tensor  # a tensor without dimensions where a recorded step is replayed with other numbers
+    seed: int | Tensor  # a tensor without dimensions where what is compiled serves other seeds too
+    step: int | Tensor  # likewise where a recorded step is replayed with other numbers
     images: Tensor  # int64, one per image
 
     def uniform(self, purpose: str, count: int) -> Tensor:
         """Numbers in [0, 1), of shape (images, count)."""
         device = self.images.device
         step = torch.as_tensor(self.step, dtype=torch.int64, device=device)
-        base = _next(_next(step + _signed(_mix(self.seed))) + zlib.crc32(purpose.encode()))
-        places = torch.arange(count, dtype=torch.int64, device=device)
+        seed = _next(self.seed) if isinstance(self.seed, Tensor) else _signed(_mix(self.seed))
+        base = _next(_next(step + seed) + number_of(purpose))
+        places = torch.arange(1, count + 1, dtype=torch.int64, device=device)
         value = _mix_tensor(self.images[:, None] * _signed(_GOLDEN) + base)
-        value = _mix_tensor(value + (places[None] + 1) * _signed(_GOLDEN))
+        value = _mix_tensor(value + places * _signed(_GOLDEN))
         return _shift(value, 40).to(torch.float32) * (1.0 / (1 << 24))
 
     def of(self, images: Tensor) -> "Key":
@@ -39,6 +40,16 @@ class Key:
     def between(self, purpose: str, low: float, high: float) -> Tensor:
         """One number in [low, high) per image."""
         return self.uniform(purpose, 1)[:, 0] * (high - low) + low
+
+
+def number_of(purpose: str) -> int:
+    """What stands for a purpose in a draw."""
+    return zlib.crc32(purpose.encode())
+
+
+def on_device(seed: int, device: torch.device) -> Tensor:
+    """A seed as a tensor, which draws what the number draws."""
+    return torch.tensor(_signed(seed & _MASK), dtype=torch.int64, device=device)
 
 
 def order(seed: int, epoch: int, count: int, purpose: str) -> Tensor:

@@ -12,17 +12,16 @@ from torch import Tensor, nn
 from seedbed.assets.zoo.builder import Backbone
 from seedbed.methods.learn.algorithm import Algorithm, Batch, Forward
 from seedbed.methods.learn.asking import ask
-from seedbed.methods.learn.augment import View, augment
 from seedbed.methods.learn.average import Average
 from seedbed.methods.learn.devices import compiled, compiles, half_precision, records
-from seedbed.methods.learn.draws import Key
+from seedbed.methods.learn.draws import Key, on_device
 from seedbed.methods.learn.feed import Rows
 from seedbed.methods.learn.folding import fold_norms
 from seedbed.methods.learn.group import Group
-from seedbed.methods.learn.pixels import normalise
 from seedbed.methods.learn.pool import to_device
 from seedbed.methods.learn.replay import Replay
 from seedbed.methods.learn.schedule import rate_share
+from seedbed.methods.learn.seen import Seen, compiled_seen, network_input, seen
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.start import features_of
 
@@ -52,7 +51,8 @@ class Learner:
         self.strength = settings.augment
         self._preprocessing = backbone.preprocessing
         self._labels = labels.to(device)
-        self._settings, self._steps, self._rate, self._seed = settings, steps, rate, seed
+        self._settings, self._steps, self._rate = settings, steps, rate
+        self._seed: int | Tensor = seed
         self._device, self._group = device, group
         self._half = half_precision(settings.precision, device)
         self.optimiser = _optimiser(self.network, settings, device)
@@ -61,8 +61,11 @@ class Learner:
             fold_norms(network, settings.size)
         self._trained: Forward = group.wrap(self.network)
         self._teacher: Forward = self.average.network
+        self._seen: Seen = seen
         if compiles(settings.compile, steps, group.ranks, device):
             self._trained, self._teacher = compiled(self._trained), compiled(self._teacher)
+            if device.type == "cuda":
+                self._seen, self._seed = compiled_seen(), on_device(seed, device)
         self._replay = Replay(
             self.step, record=records(settings.record, group.ranks, device), eager=3 if group.ranks == 1 else _SETTLING
         )
@@ -87,7 +90,7 @@ class Learner:
 
     def _asked(self, network: Forward, pixels: Tensor) -> Tensor:
         with torch.no_grad():
-            return ask(lambda part: network(self._normal(part.to(torch.float32) / 255)), pixels)
+            return ask(lambda part: network(network_input(part.to(torch.float32) / 255, self._preprocessing)), pixels)
 
     def step(
         self, labelled: Tensor, labelled_pixels: Tensor, unlabelled: Tensor, unlabelled_pixels: Tensor, now: Tensor
@@ -97,9 +100,9 @@ class Learner:
         views = self.algorithm.views
         labelled_key, key = Key(self._seed, step, labelled), Key(self._seed, step, unlabelled)
         batch = Batch(
-            labelled=self._seen(labelled_pixels, views.labelled, labelled_key),
+            labelled=self._seen(labelled_pixels, views.labelled, labelled_key, self.strength, self._preprocessing),
             labels=self._labels[labelled],
-            unlabelled=self._seen(unlabelled_pixels, views.unlabelled, key),
+            unlabelled=self._seen(unlabelled_pixels, views.unlabelled, key, self.strength, self._preprocessing),
             labelled_key=labelled_key,
             key=key,
             teacher=self._forward(self._teacher),
@@ -115,17 +118,6 @@ class Learner:
         self.average.update(self.network, pace)
         self._logged = ("loss", *outcome.metrics)
         return (outcome.loss.detach(), *outcome.metrics.values())
-
-    def _seen(self, pixels: Tensor, views: tuple[View, ...], key: Key) -> tuple[Tensor, ...]:
-        images = pixels.to(torch.float32) / 255
-        places = [views[:place].count(view) for place, view in enumerate(views)]
-        return tuple(
-            self._normal(augment(images, view, key, self.strength, place=place))
-            for view, place in zip(views, places, strict=True)
-        )
-
-    def _normal(self, images: Tensor) -> Tensor:
-        return normalise(images, self._preprocessing).contiguous(memory_format=torch.channels_last)
 
     def _forward(self, network: Forward) -> Forward:
         def forward(images: Tensor) -> Tensor:

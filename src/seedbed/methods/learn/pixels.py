@@ -45,8 +45,12 @@ def normalise(batch: Tensor, preprocessing: Preprocessing) -> Tensor:
     return torch.addcmul(per_channel(shift, batch.device), batch, per_channel(gain, batch.device))
 
 
-@lru_cache
 def per_channel(values: tuple[float, ...], device: torch.device) -> Tensor:
     """A number per channel, for NCHW; kept on the device, because a recorded step must not copy from the host."""
+    return _kept(values, device)
+
+
+@lru_cache
+def _kept(values: tuple[float, ...], device: torch.device) -> Tensor:
     with torch.inference_mode(False):
         return torch.tensor(values, device=device).view(1, 3, 1, 1)
