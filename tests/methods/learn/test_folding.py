@@ -31,6 +31,13 @@ def test_every_norm_works_inside_its_convolution_and_answers_and_gradients_stay(
         assert (plain.grad - inside.grad).abs().max() < 1e-4 * largest, name
 
 
+def test_on_a_cpu_every_layer_is_computed_by_torch_with_the_same_bits_as_baked(network):
+    images, baked = torch.randn(2, 3, 40, 40), copy.deepcopy(network)
+    bake_norms(baked, 40)
+    fold_norms(network, 40)
+    assert torch.equal(network(images), baked(images))
+
+
 def test_unfolding_brings_the_network_back(network):
     images = torch.randn(2, 3, 40, 40)
     before = network(images)

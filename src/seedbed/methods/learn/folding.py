@@ -2,7 +2,8 @@
 
 With frozen statistics a norm is a number per channel to multiply by and one to add, so that norm(conv(x)) is another
 convolution of x. The weights of both are still what is trained and saved, and get the same gradients; what is saved is
-one pass over the activations forwards and two backwards.
+one pass over the activations forwards and two backwards. On a GPU, a depthwise convolution with a ReLU6 behind its norm
+becomes one kernel of ours; see `depthwise`.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,10 @@ import torch
 from timm.layers.conv2d_same import Conv2dSame, conv2d_same
 from torch import Tensor, nn
 
+from seedbed.methods.learn.depthwise.operator import depthwise, suits, usable
+
 _Norm = nn.BatchNorm2d
+_Forward = Callable[[Tensor], Tensor]
 
 
 def fold_norms(network: nn.Module, size: int) -> int:
@@ -24,8 +28,10 @@ def fold_norms(network: nn.Module, size: int) -> int:
         return 0
     pairs = _pairs(network, size)
     for conv, norm in pairs:
-        conv.__dict__["forward"] = _folded(conv, norm)
-        norm.__dict__["forward"] = _after(norm)
+        folded, after = _folded(conv, norm), _after(norm)
+        if _is_one_kernel(conv, norm):
+            folded, after = _in_one_kernel(conv, norm, folded, after), _unchanged
+        conv.__dict__["forward"], norm.__dict__["forward"] = folded, after
     return len(pairs)
 
 
@@ -60,7 +66,40 @@ def _weights_inside(conv: nn.Conv2d, norm: _Norm) -> tuple[Tensor, Tensor]:
     return conv.weight * scale.view(-1, 1, 1, 1), norm.bias - mean * scale
 
 
-def _folded(conv: nn.Conv2d, norm: _Norm) -> Callable[[Tensor], Tensor]:
+def _is_one_kernel(conv: nn.Conv2d, norm: _Norm) -> bool:
+    """Whether a kernel of ours does the work of a convolution, its norm and the activation behind that."""
+    side = conv.kernel_size[0]
+    around = 0 if isinstance(conv, Conv2dSame) else side // 2  # the former pads by what the images need
+    return (
+        1 < conv.groups == conv.in_channels == conv.out_channels
+        and conv.kernel_size in ((3, 3), (5, 5))
+        and conv.stride in ((1, 1), (2, 2))
+        and conv.dilation == (1, 1)
+        and conv.padding == (around, around)
+        and conv.padding_mode == "zeros"
+        and type(getattr(norm, "drop", None)) in (type(None), nn.Identity)
+        and type(getattr(norm, "act", None)) is nn.ReLU6
+        and usable(conv.weight.device)
+    )
+
+
+def _in_one_kernel(conv: nn.Conv2d, norm: _Norm, folded: _Forward, after: _Forward) -> _Forward:
+    """That kernel, for images that it takes on the device of the weights; for any others `folded` and `after`."""
+    device, same = conv.weight.device, isinstance(conv, Conv2dSame)
+
+    def forward(images: Tensor) -> Tensor:
+        if images.device != device or not suits(images):
+            return after(folded(images))
+        return depthwise(images, *_weights_inside(conv, norm), stride=conv.stride[0], same=same)
+
+    return forward
+
+
+def _unchanged(images: Tensor) -> Tensor:
+    return images
+
+
+def _folded(conv: nn.Conv2d, norm: _Norm) -> _Forward:
     def forward(images: Tensor) -> Tensor:
         weight, bias = _weights_inside(conv, norm)
         if isinstance(conv, Conv2dSame):
@@ -73,7 +112,7 @@ def _folded(conv: nn.Conv2d, norm: _Norm) -> Callable[[Tensor], Tensor]:
     return forward
 
 
-def _after(norm: _Norm) -> Callable[[Tensor], Tensor]:
+def _after(norm: _Norm) -> _Forward:
     """What timm's norms do after normalising: an activation, perhaps."""
     drop: Any = getattr(norm, "drop", None)
     act: Any = getattr(norm, "act", None)

@@ -1,0 +1,115 @@
+"""The operator: the kernels as torch knows them, with gradients, and where they can be used.
+
+Sums are in float32, by multiplications in float32 (no TensorFloat-32), whatever the images are in: float32 images get
+results as exact as torch's own, which is why they may go this way too. What is neither float32 nor half is refused.
+Nothing is tuned or looked at on the host while it runs, so that steps with it can be recorded after a first call.
+"""
+
+import os
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_KINDS = (torch.bfloat16, torch.float16, torch.float32)
+_NUMBERED = 2**31  # elements: the kernels count them in 32 bits
+
+
+def depthwise(images: Tensor, weight: Tensor, bias: Tensor, *, stride: int, same: bool) -> Tensor:
+    """ReLU6 of a depthwise convolution; `weight` is torch's, (channels, 1, side, side), of side 3 or 5.
+
+    Padded with zeros by half a side all around or, if `same`, as TensorFlow does: to results for every `stride`-th
+    pixel, with the odd one of an odd number of zeros at the end. `stride` is 1 or 2.
+    """
+    side = weight.shape[-1]
+    above, left = (_zeros_before(length, side, stride, same=same) for length in images.shape[2:])
+    by_place = weight.flatten(1).t().contiguous()
+    last = images.contiguous(memory_format=torch.channels_last)
+    result: Tensor = _depthwise(last, by_place, bias, stride, above, left)
+    return result
+
+
+def suits(images: Tensor) -> bool:
+    """Whether the kernels take such images."""
+    return images.dtype in _KINDS and images.numel() < _NUMBERED
+
+
+@cache
+def usable(device: torch.device) -> bool:
+    """Whether the kernels run there, found out by a try: they want Triton, a C compiler and a GPU that knows bfloat16.
+
+    On a CPU they run only in Triton's interpreter (TRITON_INTERPRET=1), for tests.
+    """
+    if device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
+        return False
+    try:
+        ones = torch.ones(1, 16, 4, 4, device=device, dtype=torch.bfloat16)
+        weight, bias = torch.ones(16, 1, 3, 3, device=device), torch.zeros(16, device=device)
+        return depthwise(ones, weight, bias, stride=1, same=False).sum().item() == 16 * (4 * 4 + 12 * 6)
+    except Exception:  # whatever keeps them from running: there is another way to the same results
+        return False
+
+
+def _zeros_before(length: int, side: int, stride: int, *, same: bool) -> int:
+    return (side - stride) // 2 if same and length % stride == 0 else side // 2
+
+
+def _kernels(name: str) -> Any:
+    """Triton is imported when it is first used: torch comes without it for some platforms."""
+    return import_module(f"seedbed.methods.learn.depthwise.{name}")
+
+
+@torch.library.custom_op("seedbed::depthwise", mutates_args=(), tags=torch.Tag.needs_exact_strides)
+def _depthwise(images: Tensor, weight: Tensor, bias: Tensor, stride: int, above: int, left: int) -> Tensor:
+    with torch.cuda.device_of(images):  # type: ignore[no-untyped-call]
+        result: Tensor = (
+            _kernels("walk").convolved(images, weight, bias)
+            if stride == 1
+            else _kernels("halve").convolved(images, weight, bias, above, left)
+        )
+    return result
+
+
+@torch.library.custom_op("seedbed::depthwise_gradients", mutates_args=(), tags=torch.Tag.needs_exact_strides)
+def _gradients(
+    gradient: Tensor, images: Tensor, weight: Tensor, result: Tensor, stride: int, above: int, left: int
+) -> tuple[Tensor, Tensor]:
+    """Of the images, and of the weights with the bias below them."""
+    with torch.cuda.device_of(images):  # type: ignore[no-untyped-call]
+        found: tuple[Tensor, Tensor] = (
+            _kernels("walk").gradients(gradient, images, weight, result)
+            if stride == 1
+            else _kernels("halve").gradients(gradient, images, weight, result, above, left)
+        )
+    return found
+
+
+@_depthwise.register_fake
+def _empty_result(images: Tensor, weight: Tensor, bias: Tensor, stride: int, above: int, left: int) -> Tensor:
+    number, channels, height, width = images.shape
+    shape = (number, channels, (height + stride - 1) // stride, (width + stride - 1) // stride)
+    return images.new_empty(shape).contiguous(memory_format=torch.channels_last)
+
+
+@_gradients.register_fake
+def _empty_gradients(
+    gradient: Tensor, images: Tensor, weight: Tensor, result: Tensor, stride: int, above: int, left: int
+) -> tuple[Tensor, Tensor]:
+    return torch.empty_like(images), weight.new_empty((len(weight) + 1, weight.shape[1]), dtype=torch.float32)
+
+
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    images, weight, _, *ctx.places = inputs
+    ctx.save_for_backward(images, weight, output)
+
+
+def _backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+    images, weight, result = ctx.saved_tensors
+    last = gradient.contiguous(memory_format=torch.channels_last)
+    to_images, sums = _gradients(last, images, weight, result, *ctx.places)
+    return to_images, sums[:-1], sums[-1], None, None, None
+
+
+_depthwise.register_autograd(_backward, setup_context=_remember)

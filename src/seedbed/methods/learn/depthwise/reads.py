@@ -1,0 +1,37 @@
+"""How kernels read images that lie channels last: tiles of pixels by channels, zeros beyond the edges."""
+# mypy: allow-untyped-defs, allow-untyped-decorators
+
+import triton
+import triton.language as tl
+
+STRIP, BLOCK = 32, 32  # pixels and channels of a tile: what was quickest over the layers of EfficientNet-Lite0
+OPTIONS = {"STRIP": STRIP, "BLOCK": BLOCK, "num_warps": 4, "enable_fp_fusion": True}
+SIZES = ("number", "height", "width", "rows", "chunk")  # a kernel is compiled once for all of these, not anew for some
+
+
+@triton.jit
+def places(base, row, column, inside, channel, known, height, width, channels):
+    """Where pixels at some columns of a row are, and which of them exist; `base` is where their images begin."""
+    at = base + (row * width + column) * channels
+    rows = row + tl.zeros_like(column)
+    there = inside & (column >= 0) & (column < width) & (rows >= 0) & (rows < height)
+    return at[:, None] + channel[None, :], there[:, None] & known[None, :]
+
+
+@triton.jit
+def seen(images, where, mask):
+    """Pixels as float32."""
+    return tl.load(images + where, mask=mask, other=0.0).to(tl.float32)
+
+
+@triton.jit
+def let_through(gradient, results, where, mask):
+    """Gradients behind a ReLU6 that gave such results; what is no number goes through, as torch has it."""
+    result = seen(results, where, mask)
+    return tl.where((result <= 0.0) | (result >= 6.0), 0.0, seen(gradient, where, mask))
+
+
+@triton.jit
+def relu6(sums):
+    """Between 0 and 6; what is no number stays so, as a training that went astray is known by it."""
+    return tl.where(sums < 0.0, 0.0, tl.where(sums > 6.0, 6.0, sums))
