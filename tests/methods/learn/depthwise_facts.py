@@ -21,14 +21,18 @@ from seedbed.methods.learn.folding import fold_norms
 # images, channels, height, width, side, stride, padded as TensorFlow does
 CASES = (
     (1, 5, 17, 2, 3, 1, False),  # more rows than a program walks
-    (2, 33, 3, 17, 3, 1, True),  # more columns and channels than a tile has
-    (2, 5, 6, 5, 5, 1, False),
-    (1, 3, 1, 1, 5, 1, True),
-    (2, 33, 6, 4, 3, 2, True),
-    (1, 3, 14, 12, 5, 2, True),  # more results than a tile has
-    (2, 5, 5, 7, 3, 2, True),
+    (2, 5, 4, 5, 5, 1, False),
+    (1, 33, 6, 4, 3, 2, True),  # more channels than a tile has
     (1, 5, 7, 4, 5, 2, True),  # one zero more on both sides of the columns than on those of the rows
     (1, 5, 6, 7, 3, 2, False),
+)
+MORE_CASES = (
+    (2, 33, 3, 17, 3, 1, True),  # more columns and channels than a tile has
+    (2, 35, 17, 18, 5, 1, False),
+    (1, 3, 1, 1, 5, 1, True),
+    (1, 3, 14, 12, 5, 2, True),  # more results than a tile has
+    (2, 5, 5, 7, 3, 2, True),
+    (3, 33, 9, 9, 5, 2, True),
     (1, 5, 4, 5, 5, 2, False),
     (1, 3, 1, 2, 5, 2, True),
 )
@@ -202,7 +206,10 @@ QUICK = {
     "folded": folded_network,
     "unfit": unfit_layers,
 }
-SLOW = {"compiled": compiled_network}
+SLOW = {
+    "differences": lambda: {str(case): differences(case) for case in MORE_CASES},
+    "compiled": compiled_network,
+}
 
 if __name__ == "__main__":
     torch.manual_seed(0)

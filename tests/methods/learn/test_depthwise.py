@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from seedbed.methods.learn.depthwise.operator import suits, usable
-from tests.methods.learn.depthwise_facts import CASES
+from tests.methods.learn.depthwise_facts import CASES, MORE_CASES
 
 CPU = torch.device("cpu")
 REASON = "torch comes without Triton here, in which these kernels are written"
@@ -34,9 +34,21 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
     return found(tmp_path_factory.mktemp("depthwise"), "quick")
 
 
+@pytest.fixture(scope="module")
+def more_facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    """What takes longer to find."""
+    return found(tmp_path_factory.mktemp("depthwise"), "slow")
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_results_and_all_gradients_are_those_of_torch_in_double_precision(facts, case):
     assert max(facts["differences"][str(case)]) < 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", MORE_CASES, ids=str)
+def test_so_are_those_of_other_shapes(more_facts, case):
+    assert max(more_facts["differences"][str(case)]) < 2e-5
 
 
 def test_half_precision_is_off_by_no_more_than_the_last_rounding(facts):
@@ -65,8 +77,8 @@ def test_layers_that_do_not_fit_go_the_way_they_went(facts):
 
 
 @pytest.mark.slow
-def test_a_network_with_the_kernels_compiles_in_one_piece(tmp_path):
-    assert found(tmp_path, "slow")["compiled"] < 1e-5
+def test_a_network_with_the_kernels_compiles_in_one_piece(more_facts):
+    assert more_facts["compiled"] < 1e-5
 
 
 def test_kernels_count_elements_in_32_bits_and_take_no_more():
