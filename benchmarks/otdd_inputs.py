@@ -12,7 +12,6 @@ from seedbed.methods.similarity.features import pixel_features
 from seedbed.methods.similarity.signature import Signature, signature_of
 from seedbed.methods.similarity.units import Unit
 
-GREY = ("fruit10g_28_2000", "cifar10g_28_2000")
 RGB = ("cifar10_28_2000", "fruit10_28_2000")
 
 
