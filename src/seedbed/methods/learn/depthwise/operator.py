@@ -61,7 +61,7 @@ def _kernels(name: str) -> Any:
     return import_module(f"seedbed.methods.learn.depthwise.{name}")
 
 
-@torch.library.custom_op("seedbed::depthwise", mutates_args=(), tags=torch.Tag.needs_exact_strides)
+@torch.library.custom_op("seedbed::depthwise", mutates_args=(), tags=(torch.Tag.needs_exact_strides,))
 def _depthwise(images: Tensor, weight: Tensor, bias: Tensor, stride: int, above: int, left: int) -> Tensor:
     with torch.cuda.device_of(images):  # type: ignore[no-untyped-call]
         result: Tensor = (
@@ -72,7 +72,7 @@ def _depthwise(images: Tensor, weight: Tensor, bias: Tensor, stride: int, above:
     return result
 
 
-@torch.library.custom_op("seedbed::depthwise_gradients", mutates_args=(), tags=torch.Tag.needs_exact_strides)
+@torch.library.custom_op("seedbed::depthwise_gradients", mutates_args=(), tags=(torch.Tag.needs_exact_strides,))
 def _gradients(
     gradient: Tensor, images: Tensor, weight: Tensor, result: Tensor, stride: int, above: int, left: int
 ) -> tuple[Tensor, Tensor]:
