@@ -3,8 +3,8 @@
     python -m benchmarks.otdd_gpu [--quick] [--json FILE]
 
 Both definitions, both label distances and both kinds of transport, on the largest inputs of a recorded run of OTDD's
-reference implementation, 2,000 colour images each. What is exact is solved on the CPU either way: there a GPU finds the costs only.
-Needs a GPU, and neither POT nor a server.
+reference implementation, 2,000 colour images each. What is exact is solved on the CPU either way: there a GPU finds the
+costs only. Needs a GPU, and neither POT nor a server.
 """
 
 from collections.abc import Iterator
