@@ -112,6 +112,7 @@ def settings_of(job: Mapping[str, Any], scale: Scale, data: Set) -> TrainSetting
     return TrainSettings(
         classes=data.classes,
         algorithm=algorithm,
+        ema=ON_A_GPU["ema"],
         size=job["size"],
         steps=1 if job["method"] == PROBE else scale.steps,
         learning_rate=1e-9 if job["method"] == PROBE else scale.rate,

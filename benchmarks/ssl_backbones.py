@@ -128,6 +128,7 @@ def settings_of(network: Network, scale: Scale, data: Set) -> TrainSettings:
     return TrainSettings(
         classes=data.classes,
         algorithm="freematch",
+        ema=ON_A_GPU["ema"],
         start=network.name,
         weights=network.weights,
         size=network.size,

@@ -38,7 +38,8 @@ CHANGES: Mapping[str, Mapping[str, Any]] = {  # what matters most first
     "larger zoom": {"augment": Strength(zoom=0.25, strong_zoom=0.6)},
     "twice the rate": {"learning_rate": 2 * _RATE},
     "half the rate": {"learning_rate": _RATE / 2},
-    "slower average": {"ema": 0.99},
+    "quicker average": {"ema": 0.98},
+    "slower average": {"ema": 0.995},
     "head at random": {"head_start": 0.0},
     "statistics learnt": {"batch_norm": "learn"},
 }
