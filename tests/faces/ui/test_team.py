@@ -120,9 +120,16 @@ def test_everybody_makes_sees_and_revokes_their_own_tokens(page: Page, team: Ser
     own = page.locator("section.card", has=page.get_by_role("heading", name="API tokens"))
     expect(own).to_contain_text("You have no token yet.")
     own.get_by_role("button", name="Make this token").click()
-    expect(page.locator(".toast.failed")).to_contain_text("The token's name is empty")
-    own.get_by_label("What it is for").fill("field laptop")
+    refused, name = own.get_by_role("alert"), own.get_by_label("What it is for")
+    expect(refused).to_contain_text("The token's name is empty")
+    name.fill("field\alaptop")
     own.get_by_role("button", name="Make this token").click()
+    expect(refused).to_contain_text("The token's name holds control characters")
+    expect(name).to_have_value("field\alaptop")
+    name.fill("field laptop")
+    own.get_by_role("button", name="Make this token").click()
+    expect(refused).to_have_text("")
+    expect(name).to_have_value("")
     text = own.locator("code.token").inner_text()
     here = {"Authorization": f"Bearer {text}"}
     assert httpx.get(f"{team.url}/api/v1/users/tilda", headers=here).json()["name"] == "tilda"

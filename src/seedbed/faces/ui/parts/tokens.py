@@ -25,6 +25,7 @@ class OwnTokens:
 
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
+        self._making = False
         words(_WHAT, "p", "soft")
         self._list = box()
         self._new = box("section", "note ok stack tight", role="status")
@@ -67,18 +68,29 @@ class OwnTokens:
         with box("section", "stack"):
             words("A new token", "h3")
             with box(classes="search"):
-                name = ui.input("What it is for").props("outlined dense maxlength=100")
-                life = ui.select(_LIVES, value=_USUAL, label="It works").props("outlined dense")
+                self._name = ui.input("What it is for").props("outlined dense maxlength=100")
+                self._life = ui.select(_LIVES, value=_USUAL, label="It works").props("outlined dense")
+                button("Make this token", self._make, "main")
+            self._refused = words("", "p", "wrong", role="alert")
 
-                async def make() -> None:
-                    with telling():
-                        users, called = self._visit.platform.users, str(name.value or "").strip()
-                        name.set_value("")  # a second click makes no second token
-                        text = await self._visit.ask(users.make_token, self._visit.by.id, called, days=life.value)
-                        self._tell(called, text)
-                        await self.show()
-
-                button("Make this token", make, "main")
+    async def _make(self) -> None:
+        """Show the new token; a name that is refused stays, with the reason beside it."""
+        if self._making:
+            return  # a second click while the first is being answered: no second token
+        self._making = True
+        users, called = self._visit.platform.users, str(self._name.value or "").strip()
+        try:
+            text = await self._visit.ask(users.make_token, self._visit.by.id, called, days=self._life.value)
+        except SeedbedError as error:
+            self._refused.set_text(str(error))
+            return
+        finally:
+            self._making = False
+        self._refused.set_text("")
+        self._name.set_value("")
+        self._tell(called, text)
+        with telling():
+            await self.show()
 
     def _tell(self, name: str, text: str) -> None:
         self._new.clear()
