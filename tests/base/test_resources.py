@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seedbed.base.errors import InvalidInput
-from seedbed.base.resources import Resources, parse_size, show_size
+from seedbed.base.resources import Resources, parse_size, show_size, written_size
 
 amounts = st.builds(Resources, st.integers(0, 99).map(float), st.integers(0, 1 << 40), st.integers(0, 16))
 
@@ -33,6 +33,21 @@ def test_sizes_are_shown_for_people() -> None:
         "1.5 GiB",
         "4.0 TiB",
     ]
+
+
+def test_sizes_are_written_as_they_are_read_and_never_too_small() -> None:
+    assert [written_size(n) for n in (1, 512 << 20, (512 << 20) + 1, 1 << 30, 3 << 29)] == [
+        "1M",
+        "512M",
+        "513M",
+        "1G",
+        "1536M",
+    ]
+
+
+@given(st.integers(0, 1 << 44))
+def test_a_written_size_is_read_as_the_next_whole_mebibyte(size: int) -> None:
+    assert 0 <= parse_size(written_size(size)) - size < 1 << 20
 
 
 @given(amounts, amounts)

@@ -1,6 +1,8 @@
 """Jobs through the whole platform: a real store, a real scheduler, real workers."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,10 @@ from seedbed.base.resources import Resources
 from seedbed.base.settings import Settings
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
+from seedbed.flows.steps import STEPS
 from seedbed.runtime.jobs.queue import JUST_SUBMITTED
 from seedbed.runtime.jobs.records import Job
-from seedbed.runtime.jobs.spec import JobSpec
+from seedbed.runtime.jobs.spec import UNSET, JobSpec
 from seedbed.runtime.jobs.states import State
 from tests.flows.conftest import count
 
@@ -163,6 +166,28 @@ def test_a_failed_job_says_why_and_can_be_repeated_on_the_same_inputs(platform: 
     assert done.state is State.DONE and done.spec.params == failed.spec.params
     path_in_store, name = platform.bundles.file(done.outputs["files"], "files", 0, by=SOLO)
     assert (path_in_store.read_text(), name) == ("now it is here", "note.txt")
+
+
+def test_more_memory_is_no_other_answer_but_more_than_a_machine_has_is_refused(
+    platform: Platform, finish: Finish
+) -> None:
+    (first,) = finish(count())
+    rerun = partial(platform.jobs.rerun, first.id, by=SOLO)
+    (known,) = platform.run_until_done([rerun(resources=Resources(cpus=0, memory=1 << 30))[0].id])
+    assert known.outputs == first.outputs and "Answered from the store" in known.reason
+    assert known.spec.resources == replace(first.spec.resources, memory=1 << 30)
+    (anew,) = platform.run_until_done([rerun(resources=Resources(cpus=1, memory=1 << 30), again=True)[0].id])
+    assert anew.outputs != first.outputs and anew.spec.resources == Resources(cpus=1, memory=1 << 30)
+    with pytest.raises(InvalidInput) as refused:
+        rerun(resources=Resources(cpus=0, memory=1 << 50))
+    assert "which no machine here has" in str(refused.value) and len(platform.jobs.list(by=SOLO)) == 3
+
+
+def test_what_is_chosen_is_given_whatever_the_step_would_ask_for(platform: Platform) -> None:
+    given = [Resources(cpus=1, memory=1 << 30), Resources(cpus=1, memory=0), UNSET]
+    got = [platform.jobs.submit(count(resources=one), by=SOLO).spec.resources for one in given]
+    own = STEPS.get("sleep-and-count").resources
+    assert got == [given[0], replace(own, cpus=1), own]
 
 
 def test_a_job_that_waits_can_be_cancelled(platform: Platform) -> None:

@@ -45,6 +45,12 @@ def parse_size(text: str | int) -> int:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
+def written_size(size: int) -> str:
+    """Bytes as `parse_size` reads them, rounded up to whole mebibytes: 512M, 2G."""
+    mebibytes = -(-size // (1 << 20))
+    return f"{mebibytes}M" if mebibytes % 1024 else f"{mebibytes // 1024}G"
+
+
 def show_size(size: float) -> str:
     """Bytes for people: 1.5 GiB."""
     for unit in ("B", "KiB", "MiB", "GiB"):

@@ -46,7 +46,7 @@ Memory = Annotated[
 
 
 class ResourcesAsked(BaseModel):
-    """How much of a machine a job needs; 0: what the step asks for itself."""
+    """How much of a machine a job needs; 0: what the step asks for itself, or what a job that is run again had."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"cpus": 2, "memory": "4G", "gpus": 0}]})
 

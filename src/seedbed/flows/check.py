@@ -21,10 +21,6 @@ from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec, output_of_job
 
-UNSET = Resources(cpus=0.0, memory=0, gpus=0)
-"""Resources that a submitter leaves to the step."""
-
-
 Earlier = Mapping[str, Step | None]  # the jobs of one flow that come before, by name; None: no such step
 
 
@@ -157,13 +153,12 @@ class SpecChecker:
         """What is asked for; what nobody chose is the step's own wish, as far as a machine here can fulfil it."""
         if step is None:
             return given
-        chosen = given if given != Resources() else UNSET
         cpus = max((node.capacity.cpus for node in self.nodes()), default=step.resources.cpus)
         memory = max((node.capacity.memory for node in self.nodes()), default=step.resources.memory)
         return Resources(
-            cpus=chosen.cpus or min(step.resources.cpus, cpus),
-            memory=chosen.memory or min(step.resources.memory, memory),
-            gpus=chosen.gpus or step.resources.gpus,
+            cpus=given.cpus or min(step.resources.cpus, cpus),
+            memory=given.memory or min(step.resources.memory, memory),
+            gpus=given.gpus or step.resources.gpus,
         )
 
     def _too_large(self, resources: Resources) -> list[str]:

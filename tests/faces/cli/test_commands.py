@@ -1,6 +1,7 @@
 """The commands, in process on a home of their own."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,22 @@ def test_who_ended_only_because_of_a_job_comes_back_with_it(asked: Asked, seedbe
     rerun = asked("jobs", "rerun", one["id"])
     assert (rerun["state"], [(job["name"], job["state"]) for job in rerun["back"]]) == ("done", [("two", "done")])
     assert asked("jobs", "show", two["id"])["rerun_as"] == rerun["back"][0]["id"]
+
+
+def test_a_job_killed_for_its_memory_names_the_command_that_gives_it_more(asked: Asked, seedbed: Seedbed) -> None:
+    count = ("sleep-and-count", "-p", "steps=1", "-p", "seconds_per_step=1", "--name", "hungry", "--memory", "8M")
+    done, commands = seedbed("jobs", "submit", *count), []
+    while done.returncode and len(commands) < 4:  # each time it may have been killed on its way up
+        (job,) = asked("jobs", "list", "--limit", "1")
+        (command,) = re.findall(r"\(seedbed (jobs rerun \S+ --memory \S+)\)", job["reason"])
+        assert job["name"] == "hungry" and job["id"] in command
+        commands.append(command)
+        done = seedbed(*command.split())
+    assert commands and done.returncode == 0, done.stderr
+    assert asked("jobs", "show", "hungry")["spec"]["resources"]["memory"] >= 16 << 20
+    refused = seedbed("jobs", "rerun", "hungry", "--memory", "999T", "--again")
+    assert refused.returncode and "which no machine here has" in refused.stderr
+    assert seedbed("jobs", "rerun", "hungry", "--gpus", "0").returncode == 2  # it would say nothing
 
 
 def test_a_job_file_is_submitted_whole(asked: Asked, tmp_path: Path) -> None:

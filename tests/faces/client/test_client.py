@@ -86,6 +86,11 @@ def test_a_cancelled_job_ends_cancelled_and_can_be_run_again(client: Client) -> 
     assert again["spec"]["params"] == job["spec"]["params"]
     client.jobs.cancel(again["id"])
     assert list(client.follow(again["id"]))[-1]["state"] == "cancelled"
+    again = client.jobs.rerun(job["id"], resources={"memory": "512M"}, timeout=900)
+    assert again["spec"]["resources"] == {**job["spec"]["resources"], "memory": 512 << 20}
+    assert again["spec"]["timeout"] == 900
+    client.jobs.cancel(again["id"])
+    assert list(client.follow(again["id"]))[-1]["state"] == "cancelled"
 
 
 def test_a_job_is_stopped_for_now_and_goes_on_from_where_it_was(client: Client) -> None:
@@ -108,6 +113,10 @@ def test_refusals_come_back_as_the_errors_that_they_were(client: Client, server:
     with pytest.raises(InvalidInput) as refused:
         client.jobs.submit("sleep-and-count", grace=-1, retries=-1)
     assert len(refused.value.problems) == 2
+    job = client.jobs.submit("sleep-and-count", params={"steps": 1, "seconds_per_step": 0})
+    with pytest.raises(InvalidInput) as refused:
+        client.jobs.rerun(job["id"], resources={"memory": "much", "cpus": -1, "cores": 2}, timeout=-1)
+    assert len(refused.value.problems) == 4
     client.projects.create("twice")
     with pytest.raises(Conflict):
         client.projects.create("twice")

@@ -3,6 +3,7 @@
 import io
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.base.ids import new_id
 from seedbed.base.resources import Resources
 from seedbed.runtime.jobs.records import Job
-from seedbed.runtime.jobs.spec import JobSpec
+from seedbed.runtime.jobs.spec import JobClass, JobSpec
 from seedbed.runtime.jobs.states import State
 from tests.faces.ui.conftest import PHONE, Served, Watched, alive, entered
 from tests.faces.ui.content import EVIL, ended
@@ -194,8 +195,31 @@ def test_cancelling_asks_first_and_running_again_makes_a_new_job(watched: Watche
     page.wait_for_url(lambda url: "/jobs/" in url and made.id not in url)
     again = page.url.rpartition("/")[2]
     assert solo.platform.jobs.get(again, by=SOLO).spec.params == made.spec.params
+    assert solo.platform.jobs.get(again, by=SOLO).spec.resources == made.spec.resources
     solo.platform.jobs.cancel(again, by=SOLO)
     ended(solo.platform, solo.platform.jobs.get(again, by=SOLO))
+
+
+def test_a_job_that_had_too_little_memory_is_run_again_with_more(watched: Watched, solo: Served):
+    spec = replace(count("hungry", 1, 1.0), cls=JobClass.TE, resources=Resources(cpus=0.1, memory=8 << 20))
+    hungry = ended(solo.platform, solo.platform.jobs.submit(spec, by=SOLO))
+    page = watched.go(f"{solo.url}/jobs/{hungry.id}")
+    expect(page.locator(".top .lead")).to_contain_text(f"seedbed jobs rerun {hungry.id} --memory ")
+    page.get_by_role("button", name="Run again…").click()
+    asked = page.get_by_role("dialog", name="Run hungry again?")
+    memory, again = asked.get_by_label("Memory that it may take"), asked.get_by_role("button", name="Run again")
+    expect(memory).to_have_value("8M")
+    for wrong, told in (("plenty", "'plenty' is not an amount of memory."), ("900T", "which no machine here has")):
+        memory.fill(wrong)
+        again.click()
+        expect(asked.get_by_role("alert")).to_contain_text(told)  # where it was typed, and it stays
+        expect(memory).to_have_value(wrong)
+    memory.fill("512M")
+    again.click()
+    page.wait_for_url(lambda url: "/jobs/" in url and hungry.id not in url)
+    made = ended(solo.platform, solo.platform.jobs.get(page.url.rpartition("/")[2], by=SOLO))
+    assert (made.state, made.spec.resources.memory) == (State.DONE, 512 << 20)
+    assert watched.wrong == []
 
 
 def until_it_has_a_curve(solo: Served) -> None:

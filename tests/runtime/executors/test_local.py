@@ -104,6 +104,7 @@ def test_a_memory_hog_is_killed_with_a_sentence(executor: LocalExecutor, tmp_pat
     status = wait_until_ended(executor, handle)
     assert isinstance(status, Exited) and status.signal == 9
     assert "more than the 128 MiB that the job asked for" in status.reason
+    assert status.memory > 128 << 20
 
 
 def test_memory_of_children_counts_and_shared_pages_count_once(executor: LocalExecutor, tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from seedbed.base.errors import Conflict, Forbidden
+from seedbed.base.resources import Resources
 from seedbed.runtime.jobs.records import Job
-from seedbed.runtime.jobs.spec import JobSpec
+from seedbed.runtime.jobs.spec import JobSpec, Limits
 from seedbed.runtime.jobs.states import State
-from tests.runtime.jobs.conftest import Service
+from tests.runtime.jobs.conftest import SMALL, Service
 
 # fails until somebody mends what it lacks
 UNTIL_MENDED = "count() if pathlib.Path(params['mended']).exists() else sys.exit(1)"
@@ -324,3 +325,57 @@ def test_a_failed_job_goes_on_from_its_checkpoint_when_two_ask_and_no_copy_is_le
     kept = [path for path in service.folders.root.glob("*/checkpoint/*") if job.id not in str(path)]
     assert [path.parent.parent.name for path in kept] == [late.id]
     assert service.finish(late).state is State.DONE and service.numbers(late) == (0, 1, 2)
+
+
+HUNGRY = "block = os.urandom(300 << 20); count()"
+MORE_MEMORY = Limits(Resources(cpus=0, memory=512 << 20))
+
+
+def test_a_job_that_ran_out_of_memory_is_given_more_and_who_comes_back_with_it_keeps_its_own(service: Service) -> None:
+    first = service.submit(HUNGRY, name="first", params={"to": 1})
+    second = needs(service, "second", first, timeout=60.0)
+    assert [job.state for job in finish_all(service, [first, second])] == [State.FAILED] * 2
+    new = service.reruns.rerun(first, passes, limits=MORE_MEMORY)
+    assert [job.spec.resources for job in new] == [replace(SMALL, memory=512 << 20), SMALL]
+    assert [job.spec.timeout for job in new] == [0.0, 60.0]
+    assert [job.state for job in finish_all(service, new)] == [State.DONE] * 2
+
+
+def test_a_job_that_took_too_long_goes_on_with_more_time_and_keeps_it(service: Service) -> None:
+    job = service.finish(service.submit(params={"to": 40, "pause": 0.05}, timeout=1.0, retries=0))
+    assert job.state is State.FAILED and job.checkpoint
+    (longer,) = service.reruns.rerun(job, passes, limits=Limits(timeout=60.0))
+    assert (longer.spec.timeout, longer.spec.resources) == (60.0, SMALL) and longer.checkpoint
+    assert service.finish(longer).state is State.DONE
+    (again,) = service.reruns.rerun(job, passes, again=True)
+    assert again.spec.timeout == 60.0  # of its line the newest counts
+    service.queue.cancel(again.id)
+    (unlimited,) = service.reruns.rerun(job, passes, limits=Limits(timeout=0.0))
+    assert unlimited.spec.timeout == 0.0
+
+
+@pytest.mark.parametrize(
+    ("limits", "goes_on"), [(MORE_MEMORY, True), (Limits(Resources(cpus=2, memory=0)), False), (Limits(SMALL), True)]
+)
+def test_what_can_change_the_result_begins_anew(service: Service, limits: Limits, goes_on: bool) -> None:
+    job = service.finish(service.submit("count(); sys.exit(1)", retries=0))
+    assert job.checkpoint
+    (new,) = service.reruns.rerun(job, passes, limits=limits)
+    assert bool(new.checkpoint) == goes_on
+    assert [path.parent.name for path in service.folders.root.glob(f"{new.id}/checkpoint/*")] == [
+        "checkpoint"
+    ] * goes_on
+
+
+def test_a_run_that_goes_on_is_no_answer_to_who_asks_for_other_limits(service: Service) -> None:
+    first = breaks(service)
+    service.finish(first)
+    (new,) = service.reruns.rerun(first, passes, limits=MORE_MEMORY)
+    assert rerun(service, first) == [new]
+    assert service.reruns.rerun(first, passes, limits=MORE_MEMORY) == [new]
+    with pytest.raises(Conflict, match=f"already, with other limits: job {new.id} is waiting") as refused:
+        service.reruns.rerun(first, passes, limits=Limits(timeout=5.0))
+    assert f"seedbed jobs cancel {new.id}" in refused.value.hint
+    service.queue.cancel(new.id)
+    (other,) = service.reruns.rerun(first, passes, limits=Limits(timeout=5.0))
+    assert (other.spec.timeout, other.spec.resources) == (5.0, new.spec.resources)

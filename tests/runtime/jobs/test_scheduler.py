@@ -72,8 +72,9 @@ def test_a_mistake_that_would_be_made_again_is_not_repeated(service: Service) ->
 
 
 def test_a_memory_hog_fails_with_the_executors_sentence(service: Service) -> None:
-    job = service.finish(service.submit("block = bytearray(os.urandom(400 << 20)); time.sleep(60)"))
+    job = service.finish(service.submit("block = os.urandom(400 << 20); time.sleep(60)"))
     assert job.state is State.FAILED and "256 MiB that the job asked for" in job.reason
+    assert job.reason.endswith(f"Give it more (seedbed jobs rerun {job.id} --memory 512M), or make the work smaller.")
 
 
 def test_ending_well_without_results_is_a_failure(service: Service) -> None:
@@ -287,7 +288,8 @@ def test_a_job_that_has_ended_cannot_be_cancelled(service: Service) -> None:
 
 def test_a_job_that_runs_too_long_is_stopped(service: Service) -> None:
     job = service.finish(service.submit(params=SLOW, timeout=0.5))
-    assert (job.state, job.reason) == (State.FAILED, "It ran longer than its limit of 0.5 s.")
+    told = f"It ran longer than its limit of 0.5 s. Give it longer (seedbed jobs rerun {job.id} --timeout 1), or make"
+    assert job.state is State.FAILED and job.reason.startswith(told)
     assert service.alive(job) == []
 
 

@@ -1,5 +1,6 @@
 """What becomes of a job whose attempt has ended: every way to end, for every wish."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seedbed.base.errors import SeedbedError, family
+from seedbed.base.resources import Resources
 from seedbed.runtime.executors.protocol import Exited, Lost
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
@@ -23,7 +25,7 @@ def job(wish: str = "", failures: int = 0, retries: int = 2) -> Job:
     return Job(**numbers, **words, spec=spec, state=state, failures=failures, wish=wish, outputs={})
 
 
-KILLED = Exited(137, 9, "Too much memory.")
+KILLED = Exited(137, 9, "Too much memory.", memory=5 << 30)
 ENDS = [Exited(0), Exited(1), Exited(75), Exited(137, 9), Exited(143, 15), KILLED, Lost("x")]
 
 
@@ -103,3 +105,12 @@ def test_every_member_of_the_family_of_errors_has_its_verdict() -> None:
     found = {code: judge(job(), Exited(1), {"code": code, "message": "No."}).state for code in AFTER}
     assert found == AFTER
     assert judge(job(), Exited(1), {"code": SeedbedError.code, "message": "No."}).state is State.WAITING
+
+
+def test_who_used_too_much_memory_is_told_how_to_be_given_more_than_that() -> None:
+    for had, advice in ((1 << 30, "8G"), (2 << 30, "8G"), (3 << 30, "6G"), (5 << 30, "10G")):
+        asked = replace(job(), id="j1")
+        asked = replace(asked, spec=replace(asked.spec, resources=Resources(1, had)))
+        verdict = judge(asked, KILLED, {})
+        assert verdict.state is State.FAILED
+        assert verdict.reason.endswith(f"(seedbed jobs rerun j1 --memory {advice}), or make the work smaller.")

@@ -39,6 +39,10 @@ class RerunAsked(Asked):
     """How to repeat a job."""
 
     again: bool = Field(False, examples=[True], description="Run even if the store knows the answer.")
+    resources: ResourcesAsked | None = Field(
+        None, examples=[{"memory": "8G"}], description="For this job alone; what is left out or 0: what it had."
+    )
+    timeout: float | None = Field(None, ge=0, le=1e9, description="Seconds; 0: no limit; nothing: what it had.")
 
 
 class BundleAsked(Asked):

@@ -57,9 +57,20 @@ class Jobs(Noun):
         """Let a job that was stopped for now go on from where it was."""
         return cast(results.Job, self._to.post(f"/jobs/{part(job)}/resume"))
 
-    def rerun(self, job: str, *, again: bool = False) -> Rerun:
-        """A new job with exactly the same inputs; `back` has those that had ended only because of the old one."""
-        return cast(Rerun, self._to.post(f"/jobs/{part(job)}/rerun", {"again": again}))
+    def rerun(
+        self,
+        job: str,
+        *,
+        again: bool = False,
+        resources: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> Rerun:
+        """A new job with exactly the same inputs; `back` has those that had ended only because of the old one.
+
+        `resources` (cpus, memory, gpus; what is left out or 0: what it had) and `timeout` are for this job alone.
+        """
+        limits = {"resources": dict(resources) if resources else None, "timeout": timeout}
+        return cast(Rerun, self._to.post(f"/jobs/{part(job)}/rerun", {"again": again, **limits}))
 
     def logs(self, job: str, *, offset: int = 0) -> results.Log:
         """What the newest attempt printed, from an offset."""

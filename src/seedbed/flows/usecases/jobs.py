@@ -11,13 +11,14 @@ from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import InvalidInput
 from seedbed.base.ids import new_id
 from seedbed.base.registry import near_matches
+from seedbed.base.resources import Resources
 from seedbed.flows.check import SpecChecker
 from seedbed.flows.usecases.pages import require_project, visible_projects
 from seedbed.runtime.executors.protocol import Executor
 from seedbed.runtime.jobs.queue import JUST_SUBMITTED, Queue
 from seedbed.runtime.jobs.records import Attempt, Job
 from seedbed.runtime.jobs.reruns import Reruns
-from seedbed.runtime.jobs.spec import JobSpec
+from seedbed.runtime.jobs.spec import UNSET, JobSpec, Limits
 from seedbed.runtime.jobs.states import State
 
 _LOOKED_AT = 15.0  # seconds within which a scheduler that is there has looked at a new job
@@ -111,15 +112,25 @@ class Jobs:
         job = self._require(job_id, Role.TRAINER, by)
         return self._queue.resume(job.id, along=self._told("job.resume", job, by))
 
-    def rerun(self, job_id: str, *, by: Identity, again: bool = False) -> Sequence[Job]:
+    def rerun(
+        self,
+        job_id: str,
+        *,
+        by: Identity,
+        again: bool = False,
+        resources: Resources | None = None,
+        timeout: float | None = None,
+    ) -> Sequence[Job]:
         """A new job with exactly the same inputs, which goes on from the last checkpoint of one that failed.
 
         After it come those that fell with the old one and come back now, as far as `by` may train in their projects.
-        `again` runs it from the beginning, even if the store knows the answer.
+        `again` runs it from the beginning, even if the store knows the answer. `resources` (an amount of 0: what the
+        old one had) and `timeout` (None: likewise) are for the job alone, and not for those that come back.
         """
         old = self._require(job_id, Role.TRAINER, by)
+        limits = Limits(resources or UNSET, timeout)
         # what it refers to is checked too: that its bundles still exist and that `by` may use them
-        jobs = self._reruns.rerun(old, lambda spec: self._checker.check([spec], by)[0], again=again)
+        jobs = self._reruns.rerun(old, lambda spec: self._checker.check([spec], by)[0], again=again, limits=limits)
         for job in jobs:
             self._audit.record(by.name, "job.rerun", job.id, data={"of": old.id, "again": again})
         return jobs

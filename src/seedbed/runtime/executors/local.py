@@ -79,7 +79,7 @@ class LocalExecutor:
         alive = is_alive(handle["supervisor"])  # before the look at the exit: else it may end in between
         if ended := _read(folder / "exit.json"):
             self._cores.pop(str(folder), None)
-            return Exited(ended["code"], ended["signal"], ended["reason"])
+            return Exited(ended["code"], ended["signal"], ended["reason"], ended.get("memory", 0))
         if alive or not self._is_gone(handle):
             self._cores.setdefault(str(folder), list(handle["cores"]))
             return Running(_modified(folder / "heartbeat"))

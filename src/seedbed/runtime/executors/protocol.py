@@ -49,12 +49,13 @@ class Exited:
     """The attempt's command ended, and nothing that it started is left.
 
     `signal` is the one that ended it (then `code` is 128 + signal); `reason` says in words why, where the executor
-    ended it.
+    ended it; `memory` is what it used, in bytes, where that was why.
     """
 
     code: int
     signal: int | None = None
     reason: str = ""
+    memory: int = 0
 
 
 @dataclass(frozen=True)

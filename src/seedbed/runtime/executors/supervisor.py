@@ -62,12 +62,14 @@ def main() -> int:
     with contextlib.suppress(OSError):  # nobody may be left to hear it
         os.write(READY, b"runs")
     os.close(READY)
-    status, reason = Watch(worker, plan, bell).until_end()
+    watch = Watch(worker, plan, bell)
+    status = watch.until_end()
     kill_what_is_left(worker)
     cap_log(plan.get("log_limit", 0))
     signalled = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     code = 128 + signalled if signalled else os.WEXITSTATUS(status)
-    write_once_there_is_room("exit.json", {"code": code, "signal": signalled, "reason": reason, "at": time.time()})
+    end = {"code": code, "signal": signalled, "reason": watch.reason, "memory": watch.memory, "at": time.time()}
+    write_once_there_is_room("exit.json", end)
     return 0
 
 
@@ -76,19 +78,20 @@ class Watch:
 
     def __init__(self, worker: int, plan: dict[str, Any], bell: int) -> None:
         self.worker, self.plan, self.bell = worker, plan, bell
-        self.reason = ""
+        self.reason = ""  # why the worker was ended, if it was
+        self.memory = 0  # bytes that it used, where that was why
         self.asked = 0.0  # seconds of grace that the worker was given when it was asked to end
         self.deadline = float("inf")  # when the worker is killed
         self.wish: dict[str, Any] | None = None  # the last stop file that was followed
         self.members = [worker]
         self.next_beat = 0.0
 
-    def until_end(self) -> tuple[int, str]:
-        """The wait status of the worker, and why it was ended, if it was."""
+    def until_end(self) -> int:
+        """The wait status of the worker."""
         while True:
             status = reap(self.worker)
             if status is not None:
-                return status, self.reason
+                return status
             self.look()
             wait = min(LOOK, max(0.0, self.deadline - time.monotonic()))
             if select.select([self.bell], [], [], wait)[0] and TERM in os.read(self.bell, 1024):
@@ -108,10 +111,10 @@ class Watch:
         if now >= self.deadline:
             self.kill(f"It did not end within {self.asked:g} s of being asked to, and was killed.")
         elif (limit := self.plan["memory"]) and (used := memory_of(self.members, limit)) > limit:
-            self.kill(
-                f"It used {show(used)} of memory, more than the {show(limit)} that the job asked for, and was killed. "
-                "Ask for more memory, or make the work smaller."
+            told = (
+                f"It used {show(used)} of memory, more than the {show(limit)} that the job asked for, and was killed."
             )
+            self.kill(told, memory=used)
 
     def follow_stop_file(self) -> None:
         """Do what a stop file asks that was not followed yet."""
@@ -128,9 +131,10 @@ class Watch:
         if first:
             send(self.worker, signal.SIGTERM)
 
-    def kill(self, reason: str) -> None:
+    def kill(self, reason: str, *, memory: int = 0) -> None:
         """End the worker at once; what it leaves behind is ended by the caller."""
-        self.reason = self.reason or reason
+        if not self.reason:
+            self.reason, self.memory = reason, memory
         self.deadline = time.monotonic() + HEARTBEAT  # and again, should the signal be lost on the way
         send(self.worker, signal.SIGKILL)
 

@@ -23,7 +23,7 @@ from seedbed.runtime.jobs.dependencies import Dependencies
 from seedbed.runtime.jobs.folders import JobFolders
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Entry, Job
-from seedbed.runtime.jobs.spec import JobSpec, output_of_job
+from seedbed.runtime.jobs.spec import JobSpec, Limits, output_of_job
 from seedbed.runtime.jobs.states import State
 
 _log = logging.getLogger(__name__)
@@ -55,25 +55,28 @@ class Reruns:
         self._queue = queue
         self._folders = folders
 
-    def rerun(self, job: Job, check: Check, *, again: bool = False) -> list[Job]:
+    def rerun(self, job: Job, check: Check, *, again: bool = False, limits: Limits | None = None) -> list[Job]:
         """Repeat a job on the very bundles that it was given or would have been; those that fell with it follow.
 
         A failed one goes on from its last checkpoint; `again` runs it from the beginning even if the store knows the
-        answer. One that is being run again already is answered with that run. `check` says what may be queued: the
-        job itself must pass; a follower that does not stays as it is, and so do those that need it.
+        answer. `limits` are for the job alone; with other cpus or gpus, which can change the result, it begins anew.
+        One that is being run again already is answered with that run, if it has these limits. `check` says what may
+        be queued: the job itself must pass; a follower that does not stays as it is, and so do those that need it.
         """
+        limits = limits or Limits()
         for _ in range(_TRIES - 1):
             try:
-                return self._try(job, check, again=again)
+                return self._try(job, check, limits, again=again)
             except Overtaken as overtaken:
                 _log.info("%s", overtaken)
-        return self._try(job, check, again=again)
+        return self._try(job, check, limits, again=again)
 
-    def _try(self, job: Job, check: Check, *, again: bool) -> list[Job]:
+    def _try(self, job: Job, check: Check, limits: Limits, *, again: bool) -> list[Job]:
         old = self.newest(self._queue.get(job.id))
         if old.id != job.id and not old.state.ended and not again:
+            _refuse_others(old, limits)
             return [old]
-        plan = self._plan(old, check, again=again)
+        plan = self._plan(old, check, limits, again=again)
         try:
             return self._submit(plan, checkpoint="" if again else self._hand_on(plan[0]))
         except SeedbedError:  # overtaken, or its project is gone
@@ -88,10 +91,11 @@ class Reruns:
 
     # --- what comes back ------------------------------------------------------------------------------------------
 
-    def _plan(self, old: Job, check: Check, *, again: bool) -> list[Repeat]:
+    def _plan(self, old: Job, check: Check, limits: Limits, *, again: bool) -> list[Repeat]:
         """The job and those that come back with it, each after those that it needs."""
         self._refuse_in_vain(old)
-        first = Repeat(old, self._line(old), new_id(), replace(check(self._given(old, ())), again=again))
+        asked = check(limits.on(self._given(old, ())))
+        first = Repeat(old, self._line(old), new_id(), replace(asked, again=again))
         plan = {old.id: first}
         fallen = self._fallen(first)
         lines = {old.id: first.line, **{name: line for name, (_, line) in fallen.items()}}
@@ -186,9 +190,11 @@ class Reruns:
     # --- queued ---------------------------------------------------------------------------------------------------
 
     def _hand_on(self, first: Repeat) -> str:
-        """Give the new job the last checkpoint of one that failed; its name there, empty where there is none."""
+        """Give the new job the last checkpoint of one that failed; its name there, empty where it has none to use."""
         old = first.old
-        kept = old.state is State.FAILED and old.checkpoint
+        had, has = old.spec.resources, first.spec.resources
+        alike = (had.cpus, had.gpus) == (has.cpus, has.gpus)
+        kept = old.state is State.FAILED and old.checkpoint and alike
         return self._folders.hand_on(old.id, old.checkpoint, first.id) if kept else ""
 
     def _submit(self, plan: Sequence[Repeat], *, checkpoint: str) -> list[Job]:
@@ -213,3 +219,12 @@ class Reruns:
             standings[job.id] = (fall.state, job.name)
         elif not job.fell_with:
             raise Overtaken(f"Job {job.id} is {job.state}, and no longer ends with what it needs.")
+
+
+def _refuse_others(going: Job, limits: Limits) -> None:
+    """A run that goes on cannot be given other limits than it has."""
+    if limits.on(going.spec) != going.spec:
+        raise Conflict(
+            f"It is being run again already, with other limits: job {going.id} is {going.state}.",
+            hint=f"Wait for its end, or cancel it and ask again: seedbed jobs cancel {going.id}",
+        )

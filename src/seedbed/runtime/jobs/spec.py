@@ -11,6 +11,9 @@ from seedbed.base.errors import InvalidInput
 from seedbed.base.names import problems_of_name
 from seedbed.base.resources import Resources
 
+UNSET = Resources(cpus=0.0, memory=0, gpus=0)
+"""Resources that a submitter leaves to the step."""
+
 _OUTPUT_OF_JOB = re.compile(r"job:([^/]+)/(.+)")
 
 
@@ -37,7 +40,7 @@ class JobSpec:
     params: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     cls: JobClass = JobClass.BE
-    resources: Resources = field(default_factory=Resources)
+    resources: Resources = UNSET
     grace: float = 30.0
     retries: int = 2
     owner: str = ""
@@ -87,6 +90,20 @@ class JobSpec:
         known["resources"] = Resources(**known.get("resources", {}))
         known |= {name: tuple(known.get(name, ())) for name in ("after", "spare")}
         return cls(**known)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a job that is run again may take, where that is to differ: an amount of 0, or no time, is what it had."""
+
+    resources: Resources = UNSET
+    timeout: float | None = None
+
+    def on(self, spec: JobSpec) -> JobSpec:
+        """The specification with these limits."""
+        asked, had = self.resources, spec.resources
+        given = Resources(asked.cpus or had.cpus, asked.memory or had.memory, asked.gpus or had.gpus)
+        return replace(spec, resources=given, timeout=spec.timeout if self.timeout is None else self.timeout)
 
 
 def output_of_job(reference: str) -> tuple[str, str] | None:

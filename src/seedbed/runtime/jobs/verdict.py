@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from seedbed.base.errors import DiskFull, TooOften, Unavailable, family
+from seedbed.base.resources import written_size
 from seedbed.runtime.executors.protocol import Exited, Lost
 from seedbed.runtime.jobs.records import GO_ON, PAUSE, Job
 from seedbed.runtime.jobs.states import State
@@ -46,7 +47,7 @@ def judge(job: Job, status: Exited | Lost, error: Mapping[str, Any]) -> Verdict:
     if isinstance(status, Exited) and status.code == 0:
         return Verdict("done", State.DONE)
     if job.wish == "timeout":
-        return Verdict("failed", State.FAILED, f"It ran longer than its limit of {job.spec.timeout:g} s.")
+        return Verdict("failed", State.FAILED, _too_long(job))
     stopped = isinstance(status, Lost) or status.code == STOPPED or status.signal is not None
     if job.wish == "preempt" and stopped:
         return Verdict("preempted", State.WAITING, "Made room for another job", preemption=True, head=True)
@@ -58,7 +59,7 @@ def judge(job: Job, status: Exited | Lost, error: Mapping[str, Any]) -> Verdict:
         return failed(job, status.reason, outcome="lost")
     if status.code == STOPPED:
         return Verdict("lost", State.WAITING, "The machine asked it to stop", head=True)
-    return failed(job, _words(status, error), hopeless=bool(status.reason) or is_hopeless(error))
+    return failed(job, _words(job, status, error), hopeless=bool(status.reason) or is_hopeless(error))
 
 
 def is_hopeless(error: Mapping[str, Any]) -> bool:
@@ -79,7 +80,11 @@ def failed(job: Job, reason: str, *, outcome: Outcome = "failed", hopeless: bool
 _NOBODY_DID = "If nobody did that, the machine ran out of memory: make the work smaller, or let less run at once."
 
 
-def _words(status: Exited, error: Mapping[str, Any]) -> str:
+def _words(job: Job, status: Exited, error: Mapping[str, Any]) -> str:
+    if status.memory:
+        had = max(1, job.spec.resources.memory)
+        more = written_size(had * 2 ** (status.memory // had).bit_length())  # doubled until it is more than was used
+        return f"{status.reason} {_give('more', job, f'--memory {more}')}"
     if status.reason:
         return status.reason
     if message := str(error.get("message", "")).strip():
@@ -89,3 +94,13 @@ def _words(status: Exited, error: Mapping[str, Any]) -> str:
         told = f"It was killed by signal {status.signal}."
         return f"{told} {_NOBODY_DID}" if status.signal == signal.SIGKILL else told
     return f"It ended with exit code {status.code}; the log says more."
+
+
+def _too_long(job: Job) -> str:
+    limit = job.spec.timeout
+    return f"It ran longer than its limit of {limit:g} s. {_give('longer', job, f'--timeout {2 * limit:g}')}"
+
+
+def _give(more: str, job: Job, option: str) -> str:
+    """The command stands within the sentence: what ends it must not be copied with it."""
+    return f"Give it {more} (seedbed jobs rerun {job.id} {option}), or make the work smaller."

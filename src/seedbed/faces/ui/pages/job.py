@@ -8,8 +8,8 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.store.events import Event
-from seedbed.base.errors import NotFound
-from seedbed.base.resources import show_size
+from seedbed.base.errors import NotFound, SeedbedError
+from seedbed.base.resources import Resources, parse_size, show_size, written_size
 from seedbed.faces.ui import charts
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import Progress, box, button, card, facts, link, path, table, words
@@ -51,6 +51,7 @@ class JobPage:
         self._drawn = ""  # the state that results and lineage were drawn for
         self._offers: bool | None = None  # whether the buttons are those of a job that has ended
         self._price: TextElement | None = None  # what cancelling costs
+        self._repeating = False
 
     async def build(self) -> None:
         """Everything, once."""
@@ -175,20 +176,39 @@ class JobPage:
                 "Jobs that ended only because this one did come back with it.",
                 "p",
             )
+            had = written_size(self.job.spec.resources.memory)
+            memory = ui.input("Memory that it may take", value=had).props("outlined dense maxlength=50")
+            refused = words("", "p", "wrong", role="alert")
+
+            async def rerun(*, again: bool) -> None:
+                text = str(memory.value or "").strip()
+                refused.set_text(await self._rerun("" if text == had else text, again=again))
+
             with box(classes="actions"):
                 words("Leave it", "button", "button", type="button", data_closes="", autofocus="")
-                button("Compute it again", lambda: self._rerun(again=True), data_closes="")
-                button("Run again", lambda: self._rerun(again=False), "main", data_closes="")
+                button("Compute it again", lambda: rerun(again=True))
+                button("Run again", lambda: rerun(again=False), "main")
 
     async def _cancel(self) -> None:
         with telling():
             self.job = await self._visit.ask(self._visit.platform.jobs.cancel, self.job.id)
             await self._show()
 
-    async def _rerun(self, *, again: bool) -> None:
-        with telling():
-            made, *_ = await self._visit.ask(self._visit.platform.jobs.rerun, self.job.id, again=again)
-            ui.navigate.to(path("jobs", made.id))
+    async def _rerun(self, memory: str, *, again: bool) -> str:
+        """Open the page of the new job; else why there is none, for the dialog, which covers the page's messages."""
+        if self._repeating:
+            return ""  # a second click while the first is being answered
+        self._repeating = True
+        try:
+            resources = Resources(cpus=0, memory=parse_size(memory)) if memory else None
+            rerun = self._visit.platform.jobs.rerun
+            made, *_ = await self._visit.ask(rerun, self.job.id, again=again, resources=resources)
+        except SeedbedError as error:
+            return str(error)
+        finally:
+            self._repeating = False
+        ui.navigate.to(path("jobs", made.id))
+        return ""
 
 
 class Log:
