@@ -1,9 +1,12 @@
 """OTDD: both definitions against their formulas, computed plainly."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import ot  # type: ignore[import-untyped]
 import pytest
 import scipy.linalg
+import torch
 from numpy.typing import NDArray
 
 from seedbed.base.errors import InvalidInput
@@ -113,3 +116,17 @@ def test_odd_sets_have_a_distance(labels: LabelDistance, sizes: list[int]) -> No
 def test_words_that_mean_nothing_are_refused_together() -> None:
     with pytest.raises(InvalidInput, match=r"'papers' is none of paper, reference; 'bures' is none of.*'off'.*-1"):
         Otdd("papers", "bures", noise="off", blur=-1)  # type: ignore[arg-type]
+
+
+def test_many_at_once_agree_and_leave_the_process_its_threads() -> None:
+    drawn = np.random.default_rng(0)
+    units = [unit_of(drawn.normal(size=(40, 12)).astype(np.float32), np.arange(40) % 4) for _ in range(2)]
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            values = list(pool.map(lambda _: Otdd().distance(*units), range(8)))
+        assert values == pytest.approx([values[0]] * 8, rel=1e-6)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
