@@ -12,6 +12,7 @@ from seedbed.base.errors import InvalidInput
 from seedbed.methods.similarity.noise import without_noise
 from seedbed.methods.similarity.otdd import DSD, Otdd
 from seedbed.methods.similarity.signature import Signature
+from seedbed.methods.similarity.threads import one_thread
 from seedbed.methods.similarity.units import Unit
 
 _FARTHEST = 1e6
@@ -99,7 +100,8 @@ def rank(
     if how.noise == "removed":
         target.noise(how)  # once, and not in every look
     ours = target.glimpse
-    rough = {source.name: ours.square(source.glimpse, how) for source in sources}
+    with one_thread():
+        rough = {source.name: ours.square(source.glimpse, how) for source in sources}
     order = sorted(sources, key=lambda source: rough[source.name])
     with ThreadPoolExecutor(_WORKERS) as pool:
         found = pool.map(lambda other: dataset_distance(target, other, how), (baseline, *order[:exact_for]))

@@ -4,14 +4,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, product
-from threading import Lock
 
 import torch
 from torch import Tensor
 
+from seedbed.methods.similarity.threads import one_thread
 from seedbed.methods.similarity.transport import exact
 
-_THREADS_LOCK = Lock()
 _GRAIN = 16  # ranks are rounded up to multiples of this, so that many pairs of classes have blocks of one shape
 
 
@@ -41,7 +40,9 @@ def fidelities(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> Tensor:
         for block, (i, j) in zip(blocks, pairs, strict=True):
             part = products[rows[i], columns[j]]
             block[: part.shape[0], : part.shape[1]] = part
-        found[*torch.tensor(pairs, device=found.device).T] = _nuclear_norms(blocks)
+        with one_thread():
+            norms = torch.linalg.svdvals(blocks).sum(1)
+        found[*torch.tensor(pairs, device=found.device).T] = norms
     return found
 
 
@@ -49,22 +50,6 @@ def gaussian_distances(centres: Tensor, variances: tuple[Tensor, Tensor], fideli
     """By a Gaussian around each class (Bures-Wasserstein): squared distances of means, total variances, fidelities."""
     ours, theirs = variances
     return (centres + ours[:, None] + theirs - 2 * fidelity).clamp_min(0)
-
-
-def _nuclear_norms(blocks: Tensor) -> Tensor:
-    """The sum of the singular values of each matrix; by one thread on a CPU.
-
-    Threads that share so small a matrix wait for each other longer than they work: one is several times as quick as
-    two, and ten times beside other work. The setting is the process's, so whoever changes it holds the lock.
-    """
-    with _THREADS_LOCK:
-        usual = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            norms: Tensor = torch.linalg.svdvals(blocks).sum(1)
-            return norms
-        finally:
-            torch.set_num_threads(usual)
 
 
 def _spans(factors: Sequence[Tensor]) -> list[slice]:
