@@ -62,7 +62,10 @@ def compiled(network: Any) -> Callable[[Tensor], Tensor]:
 def compiled_function(
     function: Callable[Given, Made], *, constants: Sequence[Callable[..., Any]] = ()
 ) -> Callable[Given, Made]:
-    """A function of tensors, compiled; `constants` are functions in it to call once and keep what they return."""
+    """A function of tensors, compiled; `constants` are functions in it to call once and keep what they return.
+
+    That must be a number or a text: torch 2.11 takes a tensor from such a function only once.
+    """
     for constant in constants:
         torch.compiler.assume_constant_result(constant)  # type: ignore[no-untyped-call]  # it marks the function itself
     return torch.compile(function, dynamic=False)

@@ -46,11 +46,18 @@ def normalise(batch: Tensor, preprocessing: Preprocessing) -> Tensor:
 
 
 def per_channel(values: tuple[float, ...], device: torch.device) -> Tensor:
-    """A number per channel, for NCHW; kept on the device, because a recorded step must not copy from the host."""
-    return _kept(values, device)
+    """A number per channel, for NCHW; kept on the device, because a recorded step must not copy from the host.
+
+    What is compiled has the numbers in it.
+    """
+    return _made(values, device) if torch.compiler.is_compiling() else _kept(values, device)
 
 
 @lru_cache
 def _kept(values: tuple[float, ...], device: torch.device) -> Tensor:
     with torch.inference_mode(False):
-        return torch.tensor(values, device=device).view(1, 3, 1, 1)
+        return _made(values, device)
+
+
+def _made(values: tuple[float, ...], device: torch.device) -> Tensor:
+    return torch.tensor(values, device=device).view(1, 3, 1, 1)

@@ -9,7 +9,7 @@ from seedbed.assets.zoo.card import Preprocessing
 from seedbed.methods.learn.augment import View, augment
 from seedbed.methods.learn.devices import compiled_function
 from seedbed.methods.learn.draws import Key, number_of
-from seedbed.methods.learn.pixels import normalise, per_channel
+from seedbed.methods.learn.pixels import normalise
 from seedbed.methods.learn.settings import Strength
 
 Seen = Callable[[Tensor, tuple[View, ...], Key, Strength, Preprocessing], tuple[Tensor, ...]]
@@ -33,7 +33,7 @@ def compiled_seen() -> Seen:
     The draws are the same to the bit, the images to rounding. Give keys whose seed and step are tensors: a number would
     be compiled in, and every other number compiled again.
     """
-    return compiled_function(seen, constants=(number_of, per_channel))
+    return compiled_function(seen, constants=(number_of,))
 
 
 def network_input(images: Tensor, preprocessing: Preprocessing) -> Tensor:
