@@ -58,6 +58,7 @@ QUESTIONS = (
     ("`start`, `weights`, `size`", "which network, and is it worth starting from weights?", "ssl_backbones"),
     ("`precision`, `compile`, batches", "how fast is a step, and what else takes time in it?", "ssl_speed"),
     ("`learning_rate` of other batches", "at which rate does a network not forget what it knew?", "ssl_batches"),
+    ("`ema` on a GPU", "which memory of the average leads to the best model?", "ssl_defaults"),
     ("`ranks`, `scaling`", "do two ranks learn what one does, and how much faster?", "scaling"),
     ("`backend` on GPUs", "what would more GPUs gain?", "scaling_gpu"),
     ("`checkpoint_every`", "does a killed training end with the same weights?", "durability"),

@@ -11,14 +11,14 @@ from sqlalchemy import update
 from seedbed.assets.access.roles import SOLO
 from seedbed.assets.db.tables import jobs
 from seedbed.base.errors import InvalidInput, NotFound
-from seedbed.base.resources import Resources
+from seedbed.base.resources import UNSET, Resources
 from seedbed.base.settings import Settings
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.platform import Platform
 from seedbed.flows.steps import STEPS
 from seedbed.runtime.jobs.queue import JUST_SUBMITTED
 from seedbed.runtime.jobs.records import Job
-from seedbed.runtime.jobs.spec import UNSET, JobSpec
+from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
 from tests.flows.conftest import count
 

@@ -35,6 +35,10 @@ class Resources:
         )
 
 
+UNSET = Resources(cpus=0.0, memory=0)
+"""What is left to others: to the step, or to what a job that is run again had."""
+
+
 def parse_size(text: str | int) -> int:
     """Bytes of '512M', '2 GiB', '1.5g' or a plain number."""
     if isinstance(text, int):

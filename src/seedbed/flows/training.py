@@ -11,7 +11,7 @@ from seedbed.assets.store.bundle import Bundle, Draft
 from seedbed.assets.zoo.backbones import BACKBONES
 from seedbed.base.errors import InvalidInput
 from seedbed.base.mistakes import sentences_of
-from seedbed.base.resources import Resources
+from seedbed.base.resources import UNSET, Resources
 from seedbed.flows.steps.train import TrainParams, Unworkable, refuse_classes
 from seedbed.methods.learn.settings import AUTO, AUTO_ON_A_GPU, ON_A_GPU, ONE_CLASS, TrainSettings
 from seedbed.runtime.executors.protocol import Node
@@ -20,7 +20,6 @@ _BASE, _EACH = 1 << 30, 2 << 30  # memory of a training: its data, and every ran
 _COPIES, _COVERED = 8, 1 << 30  # of weights: gradients, moments, averages, a checkpoint; what fits in a rank's own
 _CPUS = 2.0
 _OF_RATE = ("learning_rate", "labelled_batch", "unlabelled_batch", "ranks", "scaling")  # what it depends on
-UNSET = Resources(cpus=0.0, memory=0)
 
 
 def with_habits(params: Mapping[str, Any], resources: Resources | None) -> dict[str, Any]:

@@ -21,10 +21,11 @@ from seedbed.assets.store.store import Store
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.ids import new_id
 from seedbed.base.names import in_a_name
+from seedbed.base.resources import UNSET
 from seedbed.flows.gallery import Galleries
 from seedbed.flows.kinds.embeddings import GROUPS_FILE, IDS_FILE, ROWS_FILE, TUNED_FILE, TYPICALITY_FILE
 from seedbed.flows.steps.embed import SIZE
-from seedbed.flows.training import UNSET, with_a_gpu
+from seedbed.flows.training import with_a_gpu
 from seedbed.flows.usecases.followers import Acting, ProjectNews
 from seedbed.flows.usecases.jobs import Jobs
 from seedbed.runtime.executors.protocol import Node

@@ -11,14 +11,14 @@ from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import InvalidInput
 from seedbed.base.ids import new_id
 from seedbed.base.registry import near_matches
-from seedbed.base.resources import Resources
+from seedbed.base.resources import UNSET, Resources
 from seedbed.flows.check import SpecChecker
 from seedbed.flows.usecases.pages import require_project, visible_projects
 from seedbed.runtime.executors.protocol import Executor
 from seedbed.runtime.jobs.queue import JUST_SUBMITTED, Queue
 from seedbed.runtime.jobs.records import Attempt, Job
 from seedbed.runtime.jobs.reruns import Reruns
-from seedbed.runtime.jobs.spec import UNSET, JobSpec, Limits
+from seedbed.runtime.jobs.spec import JobSpec, Limits
 from seedbed.runtime.jobs.states import State
 
 _LOOKED_AT = 15.0  # seconds within which a scheduler that is there has looked at a new job

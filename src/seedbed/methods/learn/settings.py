@@ -223,7 +223,7 @@ ON_A_GPU: Mapping[str, Any] = {
     "labelled_batch": 64,
     "unlabelled_batch": 256,
     "learning_rate": 5e-4,
-    "ema": 0.99,  # a sixth of the steps; a teacher with half that memory is led astray by few labels
+    "ema": 0.99,  # remembers a sixth of the steps, nearly the share that it remembers on a CPU
 }
 
 # What a rate that nobody set is worked out from; batches of another size get another rate.

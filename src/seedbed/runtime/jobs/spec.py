@@ -9,10 +9,7 @@ from typing import Any
 
 from seedbed.base.errors import InvalidInput
 from seedbed.base.names import problems_of_name
-from seedbed.base.resources import Resources
-
-UNSET = Resources(cpus=0.0, memory=0, gpus=0)
-"""Resources that a submitter leaves to the step."""
+from seedbed.base.resources import UNSET, Resources
 
 _OUTPUT_OF_JOB = re.compile(r"job:([^/]+)/(.+)")
 
