@@ -327,14 +327,23 @@ def test_a_failed_job_goes_on_from_its_checkpoint_when_two_ask_and_no_copy_is_le
     assert service.finish(late).state is State.DONE and service.numbers(late) == (0, 1, 2)
 
 
-HUNGRY = "block = os.urandom(300 << 20); count()"
+HUNGRY = """
+block = os.urandom(300 << 20)
+while not os.path.exists(params["let"]):  # holds it until that is seen, however late
+    time.sleep(0.02)
+count()
+"""
 MORE_MEMORY = Limits(Resources(cpus=0, memory=512 << 20))
 
 
-def test_a_job_that_ran_out_of_memory_is_given_more_and_who_comes_back_with_it_keeps_its_own(service: Service) -> None:
-    first = service.submit(HUNGRY, name="first", params={"to": 1})
+def test_a_job_that_ran_out_of_memory_is_given_more_and_who_comes_back_with_it_keeps_its_own(
+    service: Service, tmp_path: Path
+) -> None:
+    let = tmp_path / "let"
+    first = service.submit(HUNGRY, name="first", params={"to": 1, "let": str(let)})
     second = needs(service, "second", first, timeout=60.0)
     assert [job.state for job in finish_all(service, [first, second])] == [State.FAILED] * 2
+    let.touch()
     new = service.reruns.rerun(first, passes, limits=MORE_MEMORY)
     assert [job.spec.resources for job in new] == [replace(SMALL, memory=512 << 20), SMALL]
     assert [job.spec.timeout for job in new] == [0.0, 60.0]
