@@ -12,7 +12,7 @@ import subprocess
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -24,6 +24,8 @@ from PIL import Image
 
 from benchmarks.harness import machine, real_data
 from seedbed.assets.data.synthetic import draw_leaves
+from seedbed.base.ids import digest_of
+from seedbed.methods.learn.settings import TrainSettings
 
 SYNTHETIC = "leaves"  # the name of the drawn set, for machines without real data
 _HERE = Path(__file__).parent
@@ -65,6 +67,29 @@ def load_set(name: str, size: int) -> Set:
     labels = np.array([classes.index(kind) for _, kind in places], dtype=np.int64)
     train = np.array([part == "train" for part, _ in places])
     return Set(name, images[train], labels[train], images[~train], labels[~train], classes)
+
+
+def judged_apart(data: Set) -> Set:
+    """The set with a quarter of every class's training images in place of its test images.
+
+    For choosing between settings: what is chosen by the test images cannot be tested with them any more.
+    """
+    draws = np.random.default_rng(0)
+    groups = [draws.permutation(np.flatnonzero(data.labels_train == kind)) for kind in range(len(data.classes))]
+    judges = np.zeros(len(data.labels_train), dtype=bool)
+    judges[np.concatenate([group[: len(group) // 4] for group in groups])] = True
+    images, labels = data.images_train, data.labels_train
+    return Set(data.name, images[~judges], labels[~judges], images[judges], labels[judges], data.classes)
+
+
+def recipe_of(settings: TrainSettings) -> str:
+    """A few characters that stand for everything set that matters to what is learnt, but for the names of the classes.
+
+    Rows carry it, so that those of former defaults are not taken for today's.
+    """
+    same: dict[str, Any] = {"classes": (), "device": "auto", "compile": "auto", "record": "auto"}
+    plain = replace(settings, **same, report_every=1, checkpoint_every=1, learning_rate=settings.rate_of_one())
+    return digest_of(plain.to_json())[:8]
 
 
 def choose(labels: NDArray[np.integer], per_class: int, seed: int) -> tuple[NDArray[np.int64], bool]:

@@ -7,7 +7,8 @@ The core table is of seven real sets, 5 and 40 labels a class, three seeds. `--m
 and with the other sets, one seed; `--methods` and the like choose among them, also with `--quick`. "semilearn
 freematch" is semilearn's own FreeMatch at the same number of steps, and needs `make peers`. `--compiled` is for a GPU
 and many runs: a worker compiles once, and its runs are quicker from then on. Rows are kept as runs finish; a later call
-goes on where this one ended, and every report is made from all rows that there are: see `benchmarks.ssl_report`.
+goes on where this one ended, and every report is made from all rows that there are: see `benchmarks.ssl_report`. Rows
+that were measured with former defaults are measured anew; until then they are shown as what they are.
 """
 
 import argparse
@@ -25,7 +26,7 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks import harness
-from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, load_set, rows_of
+from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, load_set, recipe_of, rows_of
 from benchmarks.filling import fill
 from benchmarks.ssl_peer import answers_of
 from benchmarks.ssl_report import ALL, BUDGETS, CORE, DEFAULT, LABELS_ONLY, MORE_BUDGETS, OTHERS, PEER, PROBE, report_of
@@ -39,6 +40,7 @@ from seedbed.methods.learn.trainer import train
 TITLE = "Test error from a few labels per class"
 SEEDS = (0, 1, 2)
 _SCORES = ("accuracy", "precision", "recall", "f1")  # the last three are means over the classes
+_LEARNT_BY = {PROBE: LABELS_ONLY, ALL: LABELS_ONLY, PEER: "freematch"}  # other methods are algorithms' names
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Scale:
     budgets: tuple[int, ...] = BUDGETS
     beside: int = 1  # runs at the same time
     augment: Strength = field(default_factory=Strength)
+    ema: float = ON_A_GPU["ema"]
     compiled: bool = False
 
 
@@ -76,7 +79,8 @@ def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
         for method in scale.methods:
             for budget in (0,) if method == ALL else scale.budgets:
                 for name in scale.sets:
-                    yield {"method": method, "set": name, "labels": budget, "seed": seed, "size": scale.size}
+                    asked = {"method": method, "set": name, "labels": budget, "seed": seed, "size": scale.size}
+                    yield {**asked, "recipe": recipe_of(settings_of(method, scale))}
 
 
 def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
@@ -85,11 +89,11 @@ def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     labels, marked = choose(data.labels_train, job["labels"], job["seed"])
     began = time.monotonic()
     if job["method"] == PEER:
-        settings = settings_of({**job, "method": "freematch"}, scale, data)
+        settings = settings_of(PEER, scale, data.classes)
         answers = answers_of(data, labels, settings, job["seed"], beside=scale.beside)
         steps = scale.steps
     else:
-        settings = replace(settings_of(job, scale, data), augment=scale.augment)
+        settings = settings_of(job["method"], scale, data.classes)
         answers, steps = trained_answers(data, labels, settings, job["seed"])
     scores = evaluate(answers, data.labels_test, data.classes).metrics()
     facts = {name: scores[name] for name in _SCORES} | {"marked": marked, "steps": steps}
@@ -105,19 +109,20 @@ def trained_answers(
         return predict(trained.model, data.images_test), trained.steps
 
 
-def settings_of(job: Mapping[str, Any], scale: Scale, data: Set) -> TrainSettings:
+def settings_of(method: str, scale: Scale, classes: tuple[str, ...] = ()) -> TrainSettings:
     """The same network, steps and batches for every method; only the probe leaves the network as it is."""
-    algorithm = LABELS_ONLY if job["method"] in (PROBE, ALL) else job["method"]
+    algorithm = _LEARNT_BY.get(method, method)
     worth_compiling = scale.compiled and algorithm != LABELS_ONLY
     return TrainSettings(
-        classes=data.classes,
+        classes=classes,
         algorithm=algorithm,
-        ema=ON_A_GPU["ema"],
-        size=job["size"],
-        steps=1 if job["method"] == PROBE else scale.steps,
-        learning_rate=1e-9 if job["method"] == PROBE else scale.rate,
+        ema=0.0 if method == PROBE else scale.ema,
+        size=scale.size,
+        steps=1 if method == PROBE else scale.steps,
+        learning_rate=1e-9 if method == PROBE else scale.rate,
         labelled_batch=scale.labelled,
         unlabelled_batch=scale.unlabelled,
+        augment=scale.augment,
         report_every=100,
         checkpoint_every=10**9,
         compile="always" if worth_compiling else "never",
@@ -150,7 +155,8 @@ def measure(
             workers=workers,
         )
     found = [row for row in rows if row["size"] == core.size]
-    return report_of(found, core.sets, real=real, drawn=core is FULL)
+    today = {method: recipe_of(settings_of(method, core)) for method in core.methods}
+    return report_of(found, core.sets, today, real=real, drawn=core is FULL)
 
 
 def asked(options: argparse.Namespace) -> tuple[Scale, ...]:

@@ -1,7 +1,8 @@
 """What the rows of benchmarks.ssl_accuracy say: HARVEST's figure 7 and table II, means, and which goals are met.
 
 A row is one run: `method`, `set`, `labels` (per class; 0: all), `seed`, `accuracy` and others on the test images, and
-`marked` where some class was too small for the budget and gave half of its images.
+`marked` where some class was too small for the budget and gave half of its images. `recipe` stands for the settings
+that it was trained with; a run that has been measured with former defaults only is shown, and says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,6 +45,20 @@ _SEEDS = 3  # of the core
 _LARGEST = 40  # labels per class at which the goals are counted
 _DRAWING: Registry[Any] = Registry("drawing", {"figure 7": "benchmarks.ssl_picture:draw"})  # matplotlib comes with it
 Rows = Sequence[Mapping[str, Any]]
+
+
+def newest(rows: Rows, today: Mapping[str, str]) -> list[Mapping[str, Any]]:
+    """Of every run the row with today's recipe of its method where there is one, else its last one, told as such."""
+    kept: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for row in rows:
+        run, former = _run(row), row.get("recipe") != today.get(row["method"])
+        if not former or run not in kept or kept[run]["former"]:
+            kept[run] = {**row, "former": former}
+    return list(kept.values())
+
+
+def _run(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("method", "set", "labels", "seed"))
 
 
 def of(rows: Rows, method: str, budget: int, name: str) -> list[Mapping[str, Any]]:
@@ -102,7 +117,11 @@ def _error(runs: Rows) -> str:
     if accuracy is None:
         return ""
     few, small = "~" if len(runs) < _SEEDS else "", "*" if any(row["marked"] for row in runs) else ""
-    return f"{few}{100 - accuracy:.1f}{small}"
+    return f"{few}{100 - accuracy:.1f}{small}{_former(runs)}"
+
+
+def _former(runs: Rows) -> str:
+    return "^" if any(row.get("former") for row in runs) else ""
 
 
 def means_table(rows: Rows, sets: Sequence[str]) -> list[dict[str, Any]]:
@@ -110,10 +129,13 @@ def means_table(rows: Rows, sets: Sequence[str]) -> list[dict[str, Any]]:
     lines = []
     for method in METHODS:
         for budget in (0,) if method == ALL else BUDGETS:
-            cells = {name: mean(of(rows, method, budget, name)) for name in sets}
+            runs = {name: of(rows, method, budget, name) for name in sets}
+            cells = {name: mean(found) for name, found in runs.items()}
             known = [value for value in cells.values() if value is not None]
             if known:
-                shown = {name: "" if value is None else f"{value:.1f}" for name, value in cells.items()}
+                shown = {
+                    name: "" if value is None else f"{value:.1f}{_former(runs[name])}" for name, value in cells.items()
+                }
                 overall = f"{np.mean(known):.1f}" if len(known) == len(sets) else ""
                 asked = {"method": method, "labels": budget or "all"}
                 reference = REFERENCE.get((method, budget), "") if tuple(sets) == CORE else ""
@@ -200,13 +222,18 @@ def note(rows: Rows, sets: Sequence[str]) -> str:
     near = nearness(rows)
     parts = [
         "~ fewer than three seeds; * a class has fewer than twice as many training images as the budget, and gave half "
-        f"of them. The default is '{DEFAULT}'. {losses(rows, sets)}",
+        f"of them. {_of_former(rows)}The default is '{DEFAULT}'. {losses(rows, sets)}",
         f"Accuracy (%) by method, beside a plain loop of ours with one seed:\n\n{table_of(means_table(rows, sets))}",
         f"The default in the layout of HARVEST's table II:\n\n{table_of(table_ii(rows))}",
         f"The fewest labels a class at which the default comes within 1 and within 3 points of {ALL}, for sets whose "
         f"classes all have twice {_LARGEST} training images ({len(near)} so far):\n\n{table_of(near)}",
     ]
     return "\n\n".join(part for part in parts if not part.endswith("\n\n"))
+
+
+def _of_former(rows: Rows) -> str:
+    former = sum(bool(row.get("former")) for row in rows)
+    return f"^ with former default settings, as {former} of the {len(rows)} runs were measured so far. " * bool(former)
 
 
 def losses(rows: Rows, sets: Sequence[str]) -> str:
@@ -225,8 +252,11 @@ def _behind(other: str, gain: float, where: str) -> str:
     return f"{where} against {other} ({gain:+.1f})"
 
 
-def report_of(rows: Rows, sets: Sequence[str], *, real: bool, drawn: bool = False) -> Report:
-    """The report on all rows; its means are over `sets`."""
+def report_of(
+    measured: Rows, sets: Sequence[str], today: Mapping[str, str], *, real: bool, drawn: bool = False
+) -> Report:
+    """The report on all that was measured; its means are over `sets`, `today` has the recipe of every method."""
+    rows = newest(measured, today)
     words = note(rows, sets)
     if drawn and rows and find_spec("matplotlib"):
         _DRAWING.get("figure 7")(rows)

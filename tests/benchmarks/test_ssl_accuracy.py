@@ -1,10 +1,11 @@
 """What the rows say is counted by hand, and rows that are there are never run again."""
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.few_labels import Rows, Set, choose
+from benchmarks.few_labels import Rows, Set, choose, recipe_of
 from benchmarks.peers.players import ROOT
 from benchmarks.ssl_accuracy import EVERY, FULL, MORE, QUICK, Scale, asked, jobs_of, measure, named_in, run, settings_of
 from benchmarks.ssl_peer import answers_of
@@ -22,12 +23,14 @@ from benchmarks.ssl_report import (
     figures,
     means_table,
     nearness,
+    newest,
     note,
     table_ii,
 )
 
 from seedbed.assets.data.synthetic import draw_leaves
 from seedbed.methods.learn.algorithm import ALGORITHMS
+from seedbed.methods.learn.settings import Strength
 
 ACCURACY = {DEFAULT: 0.80, LABELS_ONLY: 0.70, PROBE: 0.60, ALL: 0.82, PEER: 0.75}
 
@@ -50,7 +53,8 @@ def options(**given):
 
 def test_the_core_comes_first_and_more_is_the_other_budgets_and_sets_with_one_seed():
     core = list(jobs_of(FULL))
-    assert core[0] == {"method": DEFAULT, "set": CORE[0], "labels": 5, "seed": 0, "size": 128}
+    recipe = recipe_of(settings_of(DEFAULT, FULL))
+    assert core[0] == {"method": DEFAULT, "set": CORE[0], "labels": 5, "seed": 0, "size": 128, "recipe": recipe}
     assert {job["method"] for job in core} == {*ALGORITHMS, PROBE, ALL, PEER}
     more = [job for scale in MORE for job in jobs_of(scale)]
     assert {job["seed"] for job in more} == {0}
@@ -135,6 +139,32 @@ def test_of_one_seed_nothing_is_said_of_an_interval_and_every_loss_is_named(rows
     assert figures(worse, CORE)["worst_minus_labels_only_points"] < -50
 
 
+def test_a_run_with_former_defaults_is_measured_anew_and_shown_as_such_until_then(rows):
+    today = {method: recipe_of(settings_of(method, FULL)) for method in FULL.methods}
+    former = [row_of({**row, "recipe": "former"}, 0.1) for row in rows if row["set"] == CORE[0]]
+    shown = newest([*former, *(row for row in rows if row["method"] == DEFAULT)], today)
+    assert "^" not in figure_7(shown)[0]["5 labels, error %"], "the default has been measured with today's"
+    others = [line for line in figure_7(shown) if line["set"] == CORE[0] and line["method"] not in (DEFAULT, ALL)]
+    assert others and {line["5 labels, error %"] for line in others} == {"90.0^"}
+    said = note(shown, CORE)
+    assert (
+        f"^ with former default settings, as {len(former) - 6} of the {len(shown)} runs were measured so far." in said
+    )
+    assert "^" not in note(newest(rows, today), CORE)
+
+
+def test_all_that_is_set_but_the_names_of_classes_makes_a_recipe():
+    plain = settings_of(DEFAULT, FULL)
+    same = (replace(plain, classes=("a", "b")), replace(plain, compile="always", report_every=7))
+    assert {recipe_of(settings) for settings in same} == {recipe_of(plain)}
+    other = (
+        replace(plain, ema=0.5),
+        replace(plain, options={"align": 0.5}),
+        replace(plain, augment=Strength(zoom=0.2)),
+    )
+    assert len({recipe_of(settings) for settings in (plain, *other)}) == 4
+
+
 def test_figure_7_has_a_line_per_set_and_method_with_the_error_at_every_budget(rows):
     one = {"method": DEFAULT, "set": "plantvillage", "labels": 80, "seed": 0, "size": 128}
     lines = figure_7([*rows, row_of(one, 0.9, marked=True)])
@@ -198,7 +228,7 @@ def test_semilearn_learns_from_the_labels_that_it_is_given_and_no_others():
     images, truth, classes = draw_leaves(8, seed=1, size=32)
     leaves = Set("leaves", images, truth, images, truth, classes)
     scale = Scale(("leaves",), size=32, steps=40, labelled=8, unlabelled=8, rate=2e-3)
-    settings = settings_of({"method": "freematch", "size": 32}, scale, leaves)
+    settings = settings_of(PEER, scale, leaves.classes)
     chosen = choose(truth, 4, seed=0)[0]
     turned = np.where(chosen >= 0, (chosen + 1) % len(classes), -1)  # every label names the next class
     answers = answers_of(leaves, turned, settings, seed=0)

@@ -1,55 +1,102 @@
 from dataclasses import asdict, replace
 
 import pytest
-from benchmarks.few_labels import SYNTHETIC, Rows
-from benchmarks.ssl_defaults import CHANGES, QUICK, Scale, changed, figures, gains, jobs_of, main, measure, table
+from benchmarks.few_labels import SYNTHETIC, Rows, judged_apart, load_set
+from benchmarks.ssl_accuracy import FULL, settings_of
+from benchmarks.ssl_defaults import (
+    CHANGES,
+    LAPTOP,
+    PLAIN,
+    QUICK,
+    VARIANTS,
+    Scale,
+    changed,
+    figures,
+    gains,
+    jobs_of,
+    main,
+    measure,
+    table,
+)
 from benchmarks.ssl_report import BUDGETS, CORE, DEFAULT
 
-from benchmarks import ssl_accuracy
+from seedbed.base.registry import Registry
 from seedbed.methods.learn.algorithm import make_algorithm
-from seedbed.methods.learn.settings import ON_A_GPU, TrainSettings
+from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.task import Task
+from seedbed.testing.algorithms import check_algorithm
 
-PLAIN = TrainSettings(classes=("a", "b"), **ON_A_GPU)
-KEY = {"set": "cifar10", "labels": 40, "seed": 0, "size": 128}
+KEY = {"set": "cifar10", "labels": 40, "seed": 0, "size": 128, "recipe": "today"}
 
 
 def row(change: str, accuracy: float, **more: object) -> dict[str, object]:
     return {**KEY, "change": change, "accuracy": accuracy, **more}
 
 
-def test_every_change_is_one_that_the_trainer_takes_and_that_changes_something() -> None:
-    for change, values in CHANGES.items():
-        settings = changed(change, PLAIN)
+@pytest.mark.parametrize("runs", [FULL, LAPTOP])
+def test_every_change_is_one_that_the_trainer_takes_and_that_changes_one_thing(runs) -> None:
+    plain = settings_of(DEFAULT, runs, ("a", "b"))
+    for change in CHANGES:
+        settings = changed(change, plain)
         settings.check()
-        make_algorithm(settings.algorithm, Task(2, 10, "cpu"), settings.options)
-        assert {name for name, value in asdict(settings).items() if value != asdict(PLAIN)[name]} == {*values}, change
+        if change not in VARIANTS:
+            make_algorithm(settings.algorithm, Task(2, 10, "cpu"), settings.options)
+        differs = {name for name, value in asdict(settings).items() if value != asdict(plain)[name]}
+        assert len(differs) == (change != PLAIN), change
+
+
+def test_the_average_of_twice_the_memory_forgets_half_as_fast() -> None:
+    plain = settings_of(DEFAULT, FULL, ("a", "b"))
+    found = [changed(f"{times} the average's memory", plain).ema for times in ("half", "twice")]
+    assert found == pytest.approx([1 - 2 * (1 - plain.ema), 1 - (1 - plain.ema) / 2])
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_is_an_algorithm_as_any_other(name) -> None:
+    check_algorithm(Registry("variant", VARIANTS).get(name))
+
+
+def test_a_laptops_runs_have_the_defaults_of_a_cpu() -> None:
+    settings = settings_of(DEFAULT, LAPTOP, ("a", "b"))
+    plain = TrainSettings(classes=("a", "b"), report_every=settings.report_every, compile="never")
+    assert settings == replace(plain, checkpoint_every=settings.checkpoint_every, learning_rate=plain.rate())
 
 
 def test_every_change_has_one_seed_before_any_has_two() -> None:
     jobs = list(jobs_of(Scale()))
     assert len(jobs) == len(CHANGES) * len(BUDGETS) * len(CORE) * 3
-    assert {job["seed"] for job in jobs[: len(jobs) // 3]} == {0}
+    assert {job["seed"] for job in jobs[: len(jobs) // 3]} == {0} and jobs[0]["change"] == PLAIN
+
+
+def test_the_images_that_judge_are_training_images_of_every_class_and_no_test_images() -> None:
+    data = load_set(SYNTHETIC, 24)
+    apart = judged_apart(data)
+    assert len(apart.images_train) + len(apart.images_test) == len(data.images_train)
+    assert all((apart.labels_test == kind).sum() == 15 for kind in range(len(data.classes)))
+    known = {image.tobytes() for image in data.images_train}
+    assert known == {image.tobytes() for part in (apart.images_train, apart.images_test) for image in part}
 
 
 def test_a_gain_is_against_the_same_run_without_the_change() -> None:
-    plain = {("cifar10", 40, 0, 128): 0.70, ("cifar10", 40, 1, 128): 0.60}
     rows = [
+        row(PLAIN, 0.70),
+        row(PLAIN, 0.60, seed=1),
+        row(PLAIN, 0.10, seed=2, recipe="former"),
         row("half aligned", 0.75),
         row("half aligned", 0.62, seed=1),
         row("half aligned", 0.9, seed=2),  # has no run to be held against
         row("threshold 0.8", 0.69),
     ]
-    assert gains("half aligned", 40, rows, plain) == pytest.approx([5.0, 2.0])
-    first, second = table(rows, plain)
-    assert first == {
+    assert gains("half aligned", 40, rows) == pytest.approx([5.0, 2.0])
+    threshold, half = table(rows)
+    assert half == {
         "change": "half aligned",
         "points at 5 labels": "",
         "points at 40 labels": "+3.5 (+2.0 to +5.0)",
         "runs": 2,
     }
-    assert second["points at 40 labels"] == "-1.0 (one run)"
-    assert figures(rows, plain) == {"largest_gain_at_40_points": pytest.approx(3.5)}
+    assert threshold["points at 40 labels"] == "-1.0 (one run)"
+    assert figures(rows) == {"largest_gain_at_40_points": pytest.approx(3.5)}
 
 
 def test_a_change_that_there_is_not_is_refused_with_those_that_there_are(capsys) -> None:
@@ -62,10 +109,7 @@ def test_a_change_that_there_is_not_is_refused_with_those_that_there_are(capsys)
 @pytest.mark.slow
 def test_a_change_that_changes_nothing_gains_nothing(tmp_path) -> None:
     runs = replace(QUICK.runs, sets=(SYNTHETIC,), steps=2)
-    scale = Scale(runs, ("no label held out",))  # with 5 labels a class none is held out anyway
-    default = Rows(tmp_path / "default.jsonl")
-    for job in ssl_accuracy.jobs_of(scale.as_it_is):
-        default.append(ssl_accuracy.run(job, scale.as_it_is))
-    report = measure(scale, Rows(tmp_path / "rows.jsonl"), default, real=False, minutes=5)
+    scale = Scale(runs, (PLAIN, "no label held out"))  # with 5 labels a class none is held out anyway
+    report = measure(scale, Rows(tmp_path / "rows.jsonl"), real=False, minutes=5)
     assert [line["points at 5 labels"] for line in report.rows] == ["+0.0 (one run)"]
-    assert {one["method"] for one in default} == {DEFAULT} and report.figures == {"largest_gain_at_5_points": 0.0}
+    assert report.figures == {"largest_gain_at_5_points": 0.0}

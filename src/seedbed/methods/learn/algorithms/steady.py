@@ -36,13 +36,17 @@ class Steady(Keeping):
 
     def loss(self, model: Forward, batch: Batch) -> Outcome:
         weak, strong = batch.unlabelled
-        with torch.no_grad():
-            confidence, guess = self._targets(batch.teacher(weak).softmax(dim=1), batch).max(dim=1)
-            mask = (confidence >= self.threshold).to(confidence.dtype)
+        guess, mask = self.told(batch, weak)
         logits = model(torch.cat([batch.labelled[0], strong]))
         labelled = self.task.loss_given(logits[: len(batch.labels)], batch.labels)
         each = self.task.loss_each(logits[len(batch.labels) :], guess)
         return outcome_of(labelled, mean_of(each * mask), self.weight, confident=mean_of(mask))
+
+    def told(self, batch: Batch, images: Tensor) -> tuple[Tensor, Tensor]:
+        """The classes that the averaged model names, and 1 where it is sure enough."""
+        with torch.no_grad():
+            confidence, guess = self._targets(batch.teacher(images).softmax(dim=1), batch).max(dim=1)
+            return guess, (confidence >= self.threshold).to(confidence.dtype)
 
     def _targets(self, probabilities: Tensor, batch: Batch) -> Tensor:
         """The averaged model's word, with often-named classes held back."""

@@ -1,0 +1,76 @@
+"""Variants of the default algorithm for `benchmarks.ssl_defaults`; one that is better belongs in the algorithm."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from seedbed.methods.learn.algorithm import Batch, Forward, Outcome, Views, mean_of, outcome_of
+from seedbed.methods.learn.algorithms.mixmatch import beta_draws
+from seedbed.methods.learn.algorithms.parts import named
+from seedbed.methods.learn.algorithms.steady import Steady
+from seedbed.methods.learn.group import own_slice
+
+_ALPHA = 0.4  # of the Beta distribution that images are mixed by
+
+
+@dataclass
+class StrongLabels(Steady):
+    """The labelled images strongly changed, as the unlabelled ones are that it learns from."""
+
+    @property
+    def views(self) -> Views:
+        return Views(labelled=("strong",))
+
+
+@dataclass
+class BothLabels(Steady):
+    """The labelled images weakly and strongly changed."""
+
+    @property
+    def views(self) -> Views:
+        return Views(labelled=("weak", "strong"))
+
+    def loss(self, model: Forward, batch: Batch) -> Outcome:
+        weak, strong = batch.unlabelled
+        guess, mask = self.told(batch, weak)
+        logits = model(torch.cat([*batch.labelled, strong]))
+        count = len(batch.labels)
+        first, second, others = torch.split(logits, [count, count, len(strong)])
+        labelled = (self.task.loss_given(first, batch.labels) + self.task.loss_given(second, batch.labels)) / 2
+        return outcome_of(labelled, mean_of(self.task.loss_each(others, guess) * mask), self.weight)
+
+
+@dataclass
+class MixedLabels(Steady):
+    """Pairs of labelled images mixed (mixup), as their labels are."""
+
+    def loss(self, model: Forward, batch: Batch) -> Outcome:
+        weak, strong = batch.unlabelled
+        guess, mask = self.told(batch, weak)
+        images, answers = self._mixed(batch)
+        logits = model(torch.cat([images, strong]))
+        given = self.task.loss_toward(logits[: len(answers)], answers)
+        weights = torch.ones_like(given) if self.task.weights is None else self.task.weights[batch.labels]
+        each = self.task.loss_each(logits[len(answers) :], guess)
+        return outcome_of((given * weights).mean(), mean_of(each * mask), self.weight)
+
+    def _mixed(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Every image with the one as far from the other end of the global batch."""
+        images, answers = batch.labelled[0], named(batch.labels, self.task.classes)
+        share = beta_draws(batch.labelled_key, "labels mixed", _ALPHA)
+        small = torch.minimum(share, 1 - share)
+        others = (own_slice(batch.group.gather(part).flip(0), batch.group) for part in (images, answers))
+        return (
+            torch.lerp(images, next(others), small.view(-1, 1, 1, 1)),
+            torch.lerp(answers, next(others), small.view(-1, 1)),
+        )
+
+
+@dataclass
+class StrongMixedLabels(MixedLabels):
+    """Both: strongly changed, and mixed."""
+
+    @property
+    def views(self) -> Views:
+        return Views(labelled=("strong",))
