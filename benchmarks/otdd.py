@@ -23,7 +23,7 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks import harness
 from benchmarks.few_labels import SYNTHETIC, available, load_set
-from benchmarks.otdd_inputs import RGB, ready, timed
+from benchmarks.otdd_inputs import RGB, ready, timed, unit_of
 from benchmarks.pictures import lines, picture
 from seedbed.methods.similarity.dsd import distance_matrix, rank
 from seedbed.methods.similarity.features import pixel_features, pixel_space
@@ -118,7 +118,7 @@ def pairs(*, quick: bool) -> Iterator[dict[str, Any]]:
         if quick and (one, two) not in (RGB, ("digits_28_1797", "cifar10g_28_2000")):
             continue
         start = time.perf_counter()
-        units = ready(one), ready(two)
+        units = ready(unit_of(one)), ready(unit_of(two))
         making = time.perf_counter() - start
         for labels, before in recorded.items():
             yield _row((one, two), labels, units, before, quick=quick) | {"s of both signatures": making}

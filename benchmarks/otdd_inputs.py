@@ -50,8 +50,12 @@ def reference(name: str) -> Signature:
     return signature_of(images, labels, names, name=name, space=f"pixels x {images.shape[1]}")
 
 
-def ready(name: str) -> Unit:
-    """The unit of a recorded input, with all that is found once for a data set, whatever that is compared with."""
-    unit = reference(name).units[0]
+def unit_of(name: str) -> Unit:
+    """The unit of a recorded input."""
+    return reference(name).units[0]
+
+
+def ready(unit: Unit) -> Unit:
+    """The unit with all that is found once for a data set, whatever that is compared with."""
     _ = unit.rows, unit.groups, unit.means, unit.variances, unit.factors
     return unit

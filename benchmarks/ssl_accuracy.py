@@ -40,6 +40,7 @@ from seedbed.methods.learn.trainer import train
 TITLE = "Test error from a few labels per class"
 SEEDS = (0, 1, 2)
 _SCORES = ("accuracy", "precision", "recall", "f1")  # the last three are means over the classes
+_KINDS = 64  # of views, sizes and turns that a worker compiles; after torch's usual 8 it would compile no more
 _LEARNT_BY = {PROBE: LABELS_ONLY, ALL: LABELS_ONLY, PEER: "freematch"}  # other methods are algorithms' names
 
 
@@ -104,6 +105,8 @@ def trained_answers(
     data: Set, labels: NDArray[np.int64], settings: TrainSettings, seed: int
 ) -> tuple[NDArray[np.float64], int]:
     """What a model trained with these settings says of the test images, and after how many steps."""
+    if settings.compile == "always":
+        torch._dynamo.config.recompile_limit = _KINDS
     with tempfile.TemporaryDirectory() as folder:
         trained = train(data.images_train, labels, settings, MemoryRun(Path(folder), seed=seed))
         return predict(trained.model, data.images_test), trained.steps

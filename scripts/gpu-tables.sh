@@ -40,7 +40,10 @@ fill() { # TABLE MINUTES
       --methods "steady,supervised,probe,all labels" ;;
     others) share_gpu; python3 -m benchmarks.ssl_accuracy --workers 3 --compiled --minutes "$2" \
       --methods freematch,fixmatch,adamatch,flexmatch,softmatch,mixmatch ;;
-    defaults) share_gpu; python3 -m benchmarks.ssl_defaults --workers 3 --compiled --minutes "$2" --labels 40 ;;
+    defaults) share_gpu; python3 -m benchmarks.ssl_defaults --workers 3 --compiled --minutes "$2" \
+      ${CHANGES:+--changes "as it is,$CHANGES"} ;; # all of them would take hours
+    distances) keep_gpu; env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS python3 -m benchmarks.otdd_gpu --json "$rows/otdd_gpu.json" ;;
+    depthwise) keep_gpu; python3 -m benchmarks.depthwise --json "$rows/depthwise.json" ;;
     semilearn) keep_gpu; python3 -m benchmarks.ssl_accuracy --minutes "$2" --methods "semilearn freematch" ;;
     backbones) share_gpu; python3 -m benchmarks.ssl_backbones --workers 3 --minutes "$2" ;;
     speed) keep_gpu; python3 -m benchmarks.ssl_speed --minutes "$2" ;;

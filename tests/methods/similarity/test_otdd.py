@@ -1,5 +1,7 @@
 """OTDD: both definitions against their formulas, computed plainly."""
 
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 
 from seedbed.base.errors import InvalidInput
 from seedbed.methods.similarity.otdd import Definition, LabelDistance, Otdd
+from seedbed.methods.similarity.threads import one_thread
 from seedbed.methods.similarity.units import Unit
 from tests.methods.similarity.sets import blobs, signed
 
@@ -127,6 +130,40 @@ def test_many_at_once_agree_and_leave_the_process_its_threads() -> None:
         with ThreadPoolExecutor(4) as pool:
             values = list(pool.map(lambda _: Otdd().distance(*units), range(8)))
         assert values == pytest.approx([values[0]] * 8, rel=1e-6)
-        assert torch.get_num_threads() == 3
+        assert torch.get_num_threads() == in_a_new_thread(torch.get_num_threads) == 3
     finally:
         torch.set_num_threads(before)
+
+
+def test_threads_that_come_while_another_is_inside_leave_with_the_usual_number() -> None:
+    before, own = torch.get_num_threads(), 2
+    torch.set_num_threads(3)
+    inside, leave = threading.Event(), threading.Event()
+
+    def first() -> int:
+        torch.set_num_threads(own)
+        with one_thread():
+            inside.set()
+            leave.wait(60)
+        return torch.get_num_threads()
+
+    def later() -> int:
+        with one_thread():
+            assert torch.get_num_threads() == 1
+        return torch.get_num_threads()
+
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            going = pool.submit(first)
+            assert inside.wait(60)
+            assert in_a_new_thread(later) == own, "as many as the process gave when the first came in"
+            leave.set()
+            assert going.result() == own
+        assert in_a_new_thread(torch.get_num_threads) == own and torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+def in_a_new_thread(call: Callable[[], int]) -> int:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()

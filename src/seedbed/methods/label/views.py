@@ -17,8 +17,9 @@ from seedbed.methods.learn.devices import half_precision
 from seedbed.methods.learn.draws import Key, order
 from seedbed.methods.learn.folding import fold_norms, unfold_norms
 from seedbed.methods.learn.learner import set_mode
-from seedbed.methods.learn.pixels import Images, check_images, normalise
+from seedbed.methods.learn.pixels import Images, check_images
 from seedbed.methods.learn.pool import Pool, to_device
+from seedbed.methods.learn.seen import network_input
 from seedbed.methods.learn.settings import Strength
 from seedbed.methods.learn.upright import SAMPLE, largest_turn, told_turns
 
@@ -138,7 +139,7 @@ class NetworkViews:
             return ask(lambda part: self._look(part.to(torch.float32) / 255), pixels)
 
     def _look(self, images: Tensor) -> Tensor:
-        ready = normalise(images, self.backbone.preprocessing).contiguous(memory_format=torch.channels_last)
+        ready = network_input(images, self.backbone.preprocessing)
         with torch.autocast(self._device.type, dtype=torch.bfloat16, enabled=self._half):
             features: Tensor = self._network(ready)
         return features.float()

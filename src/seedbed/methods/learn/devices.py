@@ -12,7 +12,7 @@ from seedbed.base.errors import InvalidInput
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
-_WORTH_COMPILING = 6000  # steps: it takes 50 s, and saved 11 ms a step when steps took 29 (EfficientNet-Lite0, 128 px)
+_WORTH_COMPILING = 6000  # steps; chosen when it took 50 s and saved 11 ms a step, which benchmarks.ssl_speed measures
 
 
 def choose_device(name: str = "auto") -> torch.device:

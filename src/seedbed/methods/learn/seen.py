@@ -31,7 +31,8 @@ def compiled_seen() -> Seen:
     """`seen` in few passes over the pixels: quicker on a GPU, several times slower on a CPU.
 
     The draws are the same to the bit, the images to rounding. Give keys whose seed and step are tensors: a number would
-    be compiled in, and every other number compiled again.
+    be compiled in, and every other number compiled again, as views, sizes and strengths are. After eight of them
+    (torch._dynamo.config.recompile_limit) torch compiles no more in a process, and the rest is slower.
     """
     return compiled_function(seen, constants=(number_of,))
 

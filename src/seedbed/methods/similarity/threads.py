@@ -3,29 +3,38 @@
 One is several times as quick as two with matrices of a hundred rows, and ten times beside other work.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock
+from typing import TypeVar
 
 import torch
 
+Found = TypeVar("Found")
+
 
 class _Threads:
-    """How many threads torch takes for one operation: partly the caller's own matter, partly the whole process's.
+    """How many threads torch takes for one operation: a number of each thread's own, and one for those new to torch.
 
-    So whoever was there first knows how many are usual, and everybody brings them back on leaving. Who is still there
-    may then be slower, not wrong.
+    Whoever sets the former sets the latter too. So a thread whose first use of torch falls into here would stay with
+    one for good: here it is given the usual number on leaving, and elsewhere it is slower, not wrong.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._inside = 0
-        self._usual = 1
+        self._usual = 1  # of threads that are new to torch, while nobody is inside
 
     @contextmanager
     def one(self) -> Iterator[None]:
         with self._lock:
-            self._usual = self._usual if self._inside else torch.get_num_threads()
+            own = torch.get_num_threads()
+            if not self._inside:
+                self._usual = _by_a_new_thread(torch.get_num_threads)
+            elif own == 1:
+                own = self._usual
             self._inside += 1
             torch.set_num_threads(1)
         try:
@@ -33,7 +42,14 @@ class _Threads:
         finally:
             with self._lock:
                 self._inside -= 1
-                torch.set_num_threads(self._usual)
+                torch.set_num_threads(own)
+                if own != self._usual:
+                    _by_a_new_thread(partial(torch.set_num_threads, self._usual))
+
+
+def _by_a_new_thread(call: Callable[[], Found]) -> Found:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()
 
 
 one_thread = _Threads().one

@@ -4,7 +4,7 @@
 import triton
 import triton.language as tl
 
-STRIP, BLOCK = 32, 32  # pixels and channels of a tile: what was quickest over the layers of EfficientNet-Lite0
+STRIP, BLOCK = 32, 32  # pixels and channels of a tile: to be tried with benchmarks.depthwise
 OPTIONS = {"STRIP": STRIP, "BLOCK": BLOCK, "num_warps": 4, "enable_fp_fusion": True}
 SIZES = ("number", "height", "width", "rows", "chunk")  # a kernel is compiled once for all of these, not anew for some
 
