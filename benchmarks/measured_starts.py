@@ -129,6 +129,12 @@ def repeatability(pairs: Sequence[Pair]) -> float:
     return float(between[np.triu_indices(len(between), 1)].mean())
 
 
+def attainable(pairs: Sequence[Pair]) -> float:
+    """The correlation that can be expected of who foretells the truth, with means over folds (Spearman and Brown)."""
+    repeats, folds = max(0.0, repeatability(pairs)), max((len(pair.epochs) for pair in pairs), default=1)
+    return float(np.sqrt(folds * repeats / (1 + (folds - 1) * repeats)))
+
+
 def whole(pairs: Sequence[Pair]) -> list[Pair]:
     """Those that were measured on all folds: the others are mostly chance."""
     most = max((len(pair.epochs) for pair in pairs), default=0)

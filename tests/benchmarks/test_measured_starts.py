@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 from benchmarks.few_labels import Rows
-from benchmarks.measured_starts import Pair, distances_of, keep_starts, outcomes_of, pairs_of, ratios_of, repeatability
+from benchmarks.measured_starts import (
+    Pair,
+    attainable,
+    distances_of,
+    keep_starts,
+    outcomes_of,
+    pairs_of,
+    ratios_of,
+    repeatability,
+)
 from benchmarks.transfers import IMAGENET, LITE0, LITE1, SCRATCH, Scale, fill, groups_of, pooled
 
 from seedbed.assets.zoo.measured import measured_starts
@@ -92,13 +101,25 @@ def test_what_never_gets_as_far_is_not_quick():
     assert {pair.source: pair.epochs for pair in pairs_of(rows, "0.1 %")}["c"] == (2,)
 
 
-def test_what_repeats_between_folds_is_no_chance():
-    def measured(source, *epochs):
-        return Pair(LITE0, source, "a", epochs, (4,) * len(epochs), 0.0, {}, 100)
+def measured(source, *epochs):
+    """A pair whose baseline took four epochs in every fold."""
+    return Pair(LITE0, source, "a", epochs, (4,) * len(epochs), 0.0, {}, 100)
 
+
+def test_what_repeats_between_folds_is_no_chance():
     assert repeatability([measured("b", 2, 3), measured("c", 4, 6), measured("d", 8, 12)]) == pytest.approx(1)
     assert repeatability([measured("b", 2, 8), measured("c", 4, 4), measured("d", 8, 2)]) == pytest.approx(-1)
     assert repeatability([measured("b", 2), measured("c", 4)]) == repeatability([]) == 0
+
+
+def test_who_foretells_the_truth_is_held_against_means_whose_chance_is_less_than_that_of_a_fold():
+    draws = np.random.default_rng(0)
+    truth = draws.normal(size=2000)
+    pairs = [measured(str(n), *np.exp(one + draws.normal(size=3))) for n, one in enumerate(truth)]
+    means = np.log([pair.epochs for pair in pairs]).mean(axis=1)
+    found = np.corrcoef(truth, means)[0, 1]
+    assert attainable(pairs) == pytest.approx(found, abs=0.02) and found == pytest.approx(0.75**0.5, abs=0.02)
+    assert attainable([]) == 0
 
 
 def test_from_scratch_all_epochs_count_where_the_accuracy_is_never_reached():
