@@ -10,6 +10,7 @@ from sqlalchemy import update
 from seedbed.assets.access.roles import SOLO
 from seedbed.assets.db.tables import jobs
 from seedbed.base.ids import new_id
+from seedbed.base.resources import Resources
 from seedbed.base.settings import Settings
 from seedbed.flows.platform import Platform
 from seedbed.runtime.jobs.records import Job
@@ -108,24 +109,22 @@ def test_the_upload_of_a_cancelled_job_goes_unless_another_needs_it(platform: Pl
 
 def test_an_upload_that_might_be_tried_again_stays_for_the_grace(platform: Platform, leaves: Path) -> None:
     image = min(leaves.glob("*.jpg"))
-    slow, unused, fresh = (_upload(platform, image) for _ in range(3))
-    for number in range(1000):  # so many that nobody reads them before the limit is looked at
-        (slow / f"{number}.jpg").hardlink_to(slow / image.name)
-    spec = JobSpec("ingest", params={"source": str(slow)}, timeout=0.001, retries=0)
+    kept, unused, fresh = (_upload(platform, image) for _ in range(3))
+    spec = JobSpec("ingest", params={"source": str(kept)}, resources=Resources(memory=1))  # less than any process has
     (failed,) = platform.run_until_done([platform.jobs.submit(spec, by=SOLO).id])
-    assert failed.state is State.FAILED and "longer than its limit" in failed.reason
-    assert slow.exists()
+    assert failed.state is State.FAILED and "that the job asked for, and was killed" in failed.reason
+    assert kept.exists()
     (again,) = platform.jobs.rerun(failed.id, by=SOLO)
-    for folder in (slow, unused):
+    for folder in (kept, unused):
         _age(folder, 100)
     size = image.stat().st_size
     assert platform.bundles.gc(dry_run=True, by=SOLO).bytes == size and unused.exists()
     found = platform.bundles.gc(by=SOLO)
     assert (found.files, found.bytes) == (1, size)
-    assert slow.exists() and fresh.exists() and not unused.exists()  # the new job still needs its own
+    assert kept.exists() and fresh.exists() and not unused.exists()  # the new job still needs its own
     platform.jobs.cancel(again.id, by=SOLO)
     platform.catch_up()
-    assert not slow.exists()
+    assert not kept.exists()
 
 
 def test_the_checkpoint_of_a_job_that_ended_while_it_waited_goes(platform: Platform) -> None:

@@ -173,14 +173,15 @@ def test_more_memory_is_no_other_answer_but_more_than_a_machine_has_is_refused(
 ) -> None:
     (first,) = finish(count())
     rerun = partial(platform.jobs.rerun, first.id, by=SOLO)
-    (known,) = platform.run_until_done([rerun(resources=Resources(cpus=0, memory=1 << 30))[0].id])
+    (known,) = platform.run_until_done([rerun(memory=1 << 30)[0].id])
     assert known.outputs == first.outputs and "Answered from the store" in known.reason
     assert known.spec.resources == replace(first.spec.resources, memory=1 << 30)
-    (anew,) = platform.run_until_done([rerun(resources=Resources(cpus=1, memory=1 << 30), again=True)[0].id])
-    assert anew.outputs != first.outputs and anew.spec.resources == Resources(cpus=1, memory=1 << 30)
-    with pytest.raises(InvalidInput) as refused:
-        rerun(resources=Resources(cpus=0, memory=1 << 50))
-    assert "which no machine here has" in str(refused.value) and len(platform.jobs.list(by=SOLO)) == 3
+    (anew,) = platform.run_until_done([rerun(again=True)[0].id])
+    assert anew.outputs != first.outputs and anew.spec.resources == known.spec.resources
+    for memory, told in ((1 << 50, "which no machine here has"), (0, "memory is 0; it must be"), (-1, "memory is -1;")):
+        with pytest.raises(InvalidInput, match=told):
+            rerun(memory=memory)
+    assert len(platform.jobs.list(by=SOLO)) == 3
 
 
 def test_what_is_chosen_is_given_whatever_the_step_would_ask_for(platform: Platform) -> None:

@@ -377,6 +377,19 @@ def test_what_is_done_to_jobs_is_told_in_the_audit_log_where_it_happens_and_only
     ]
 
 
+def test_the_audit_log_knows_with_which_limits_a_job_was_run_again_and_that_those_behind_it_kept_theirs(
+    platform: Platform,
+) -> None:
+    first = platform.jobs.submit(replace(count(), name="first"), by=SOLO)
+    platform.jobs.submit(replace(count(), name="second", after=(first.id,)), by=SOLO)
+    platform.jobs.cancel(first.id, by=SOLO)
+    (again, back) = platform.jobs.rerun(first.id, memory=1 << 30, timeout=60.0, by=SOLO)
+    platform.jobs.rerun(first.id, by=SOLO)
+    told = [(line.subject, line.data) for line in platform.users.audit(action="job.rerun", by=SOLO)]
+    plain = {"of": first.id, "again": False}
+    assert told == [(again.id, plain), (back.id, plain), (again.id, {**plain, "memory": 1 << 30, "timeout": 60.0})]
+
+
 def test_where_the_audit_log_cannot_be_written_nothing_is_done_to_a_job(platform: Platform) -> None:
     waits = platform.jobs.submit(count(), by=SOLO)
     with platform.database.write() as conn:

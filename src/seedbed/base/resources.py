@@ -36,7 +36,7 @@ class Resources:
 
 
 UNSET = Resources(cpus=0.0, memory=0)
-"""What is left to others: to the step, or to what a job that is run again had."""
+"""What is left to the step."""
 
 
 def parse_size(text: str | int) -> int:

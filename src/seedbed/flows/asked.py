@@ -38,15 +38,16 @@ def _bytes(given: Any) -> Any:
         raise ValueError(f"{error.message} {error.hint}") from None
 
 
-Memory = Annotated[
-    int,
-    BeforeValidator(_bytes),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "maxLength": 50}]}),
-]
+def _schema(least: int) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [{"type": "integer", "minimum": least}, {"type": "string", "maxLength": 50}]})
+
+
+Memory = Annotated[int, BeforeValidator(_bytes), _schema(0)]
+SomeMemory = Annotated[int, Field(ge=1), BeforeValidator(_bytes), _schema(1)]
 
 
 class ResourcesAsked(BaseModel):
-    """How much of a machine a job needs; 0: what the step asks for itself, or what a job that is run again had."""
+    """How much of a machine a job needs; 0: what the step asks for itself."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"cpus": 2, "memory": "4G", "gpus": 0}]})
 

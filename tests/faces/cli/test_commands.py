@@ -54,7 +54,9 @@ def test_a_job_killed_for_its_memory_names_the_command_that_gives_it_more(asked:
     assert asked("jobs", "show", "hungry")["spec"]["resources"]["memory"] >= 16 << 20
     refused = seedbed("jobs", "rerun", "hungry", "--memory", "999T", "--again")
     assert refused.returncode and "which no machine here has" in refused.stderr
-    assert seedbed("jobs", "rerun", "hungry", "--gpus", "0").returncode == 2  # it would say nothing
+    refused = seedbed("jobs", "rerun", "hungry", "--memory", "0", "--timeout=-1")
+    assert "memory: it must be 1 or more (given: 0)" in refused.stderr
+    assert "timeout: it must be 0 or more (given: -1.0)" in refused.stderr
 
 
 def test_a_job_file_is_submitted_whole(asked: Asked, tmp_path: Path) -> None:

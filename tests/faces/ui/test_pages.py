@@ -209,7 +209,8 @@ def test_a_job_that_had_too_little_memory_is_run_again_with_more(watched: Watche
     asked = page.get_by_role("dialog", name="Run hungry again?")
     memory, again = asked.get_by_label("Memory that it may take"), asked.get_by_role("button", name="Run again")
     expect(memory).to_have_value("8M")
-    for wrong, told in (("plenty", "'plenty' is not an amount of memory."), ("900T", "which no machine here has")):
+    refusals = {"plenty": "'plenty' is not an amount of memory.", "900T": "which no machine here has"}
+    for wrong, told in {**refusals, "0": "memory is 0; it must be a number of at least 1."}.items():
         memory.fill(wrong)
         again.click()
         expect(asked.get_by_role("alert")).to_contain_text(told)  # where it was typed, and it stays

@@ -93,6 +93,13 @@ def test_a_reason_names_the_jobs_that_it_speaks_of():
     assert words.with_names(failed, words.names_of([train])).reason == told
 
 
+def test_a_command_in_the_reason_of_a_job_keeps_the_id_of_that_job():
+    mine = "01a1de87-a753-7a62-9ed3-b7b87a86514e"
+    told = f"It used too much. Give it more (seedbed jobs rerun {mine} --memory 8G), or make the work smaller."
+    hungry = replace(WAITING, id=mine, name="wheat.train", state=State.FAILED, reason=told)
+    assert words.with_names(hungry, words.names_of([hungry])) == hungry
+
+
 def test_jobs_of_one_flow_stand_in_its_order_the_last_first():
     ingest, train, later = WAITING, replace(WAITING, position=2), replace(WAITING, submitted=NOW, position=0)
     assert newest_first([ingest, later, train]) == [later, train, ingest]

@@ -134,6 +134,7 @@ def test_references_to_outputs_of_jobs_are_read() -> None:
     spared = replace(spec, spare=("a", "b"), after=("2",), estimates={"seconds": 40.0})
     assert (spared.dependencies, spared.needed) == (("1", "2"), ("2",))
     assert all(JobSpec.from_json(json.loads(json.dumps(one.to_json()))) == one for one in (spec, spared))
+    assert JobSpec.from_json({"step": "s"}) == JobSpec("s")
     with pytest.raises(InvalidInput) as refused:
         replace(spec, estimates={"seconds": float("nan")}).check()
     assert refused.value.problems == ("estimates.seconds is nan; it must be a number of at least 0.",)

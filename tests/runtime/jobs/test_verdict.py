@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seedbed.base.errors import SeedbedError, family
-from seedbed.base.resources import Resources
-from seedbed.runtime.executors.protocol import Exited, Lost
+from seedbed.base.resources import Resources, parse_size
+from seedbed.runtime.executors.protocol import Exited, Lost, Node
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import TRANSITIONS, State
@@ -107,10 +107,34 @@ def test_every_member_of_the_family_of_errors_has_its_verdict() -> None:
     assert judge(job(), Exited(1), {"code": SeedbedError.code, "message": "No."}).state is State.WAITING
 
 
-def test_who_used_too_much_memory_is_told_how_to_be_given_more_than_that() -> None:
-    for had, advice in ((1 << 30, "8G"), (2 << 30, "8G"), (3 << 30, "6G"), (5 << 30, "10G")):
-        asked = replace(job(), id="j1")
-        asked = replace(asked, spec=replace(asked.spec, resources=Resources(1, had)))
-        verdict = judge(asked, KILLED, {})
-        assert verdict.state is State.FAILED
-        assert verdict.reason.endswith(f"(seedbed jobs rerun j1 --memory {advice}), or make the work smaller.")
+def told(had: Resources, *machines: Resources) -> str:
+    """What a job is told that used 5 GiB."""
+    asked = replace(job(), id="j1")
+    asked = replace(asked, spec=replace(asked.spec, resources=had))
+    verdict = judge(asked, KILLED, {}, [Node(str(number), machine) for number, machine in enumerate(machines)])
+    assert verdict.state is State.FAILED and verdict.reason.startswith(KILLED.reason)
+    return verdict.reason.removeprefix(f"{KILLED.reason} ")
+
+
+def give_it(memory: str) -> str:
+    return f"Give it more (seedbed jobs rerun j1 --memory {memory}), or make the work smaller."
+
+
+@pytest.mark.parametrize(("had", "advice"), [(1, "8G"), (2, "8G"), (3, "6G"), (5, "10G")])
+def test_who_used_too_much_memory_is_told_how_to_be_given_more_than_that(had: int, advice: str) -> None:
+    assert told(Resources(1, had << 30)) == give_it(advice)
+
+
+@pytest.mark.parametrize(("most", "advice"), [(9.0, "8G"), (8.0, "8G"), (7.0, "7G"), (6.3, "6451M")])
+def test_nobody_is_advised_to_ask_for_more_memory_than_a_machine_has(most: float, advice: str) -> None:
+    capacity = int(most * (1 << 30))
+    assert told(Resources(1, 1 << 30), Resources(4, capacity), Resources(4, 1 << 30)) == give_it(advice)
+    assert parse_size(advice) <= capacity
+
+
+def test_what_needs_more_memory_than_its_machines_have_is_to_be_made_smaller() -> None:
+    small, large, gpu = Resources(4, 5 << 30), Resources(4, 64 << 30), Resources(4, 4 << 30, 1)
+    smaller = "No machine here has that much to give: make the work smaller."
+    assert told(Resources(1, 1 << 30), small) == smaller
+    assert told(Resources(1, 1 << 30, 1), gpu, large) == smaller  # the large one has no gpu
+    assert told(Resources(1, 1 << 30), gpu, large) == give_it("8G")

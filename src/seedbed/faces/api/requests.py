@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from seedbed.assets.access.roles import Role
 from seedbed.faces.api.examples import with_example
-from seedbed.flows.asked import JobAsked, Name, Ref, ResourcesAsked
+from seedbed.flows.asked import JobAsked, Name, Ref, ResourcesAsked, SomeMemory
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.jobs.spec import JobClass
 
@@ -39,10 +39,12 @@ class RerunAsked(Asked):
     """How to repeat a job."""
 
     again: bool = Field(False, examples=[True], description="Run even if the store knows the answer.")
-    resources: ResourcesAsked | None = Field(
-        None, examples=[{"memory": "8G"}], description="For this job alone; what is left out or 0: what it had."
+    memory: SomeMemory | None = Field(
+        None, examples=["8G"], description="Bytes, or a text such as 8G, for this job alone; nothing: what it had."
     )
-    timeout: float | None = Field(None, ge=0, le=1e9, description="Seconds; 0: no limit; nothing: what it had.")
+    timeout: float | None = Field(
+        None, ge=0, le=1e9, description="Seconds, for this job alone; 0: no limit; nothing: what it had."
+    )
 
 
 class BundleAsked(Asked):

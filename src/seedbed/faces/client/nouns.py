@@ -58,19 +58,14 @@ class Jobs(Noun):
         return cast(results.Job, self._to.post(f"/jobs/{part(job)}/resume"))
 
     def rerun(
-        self,
-        job: str,
-        *,
-        again: bool = False,
-        resources: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
+        self, job: str, *, again: bool = False, memory: int | str | None = None, timeout: float | None = None
     ) -> Rerun:
         """A new job with exactly the same inputs; `back` has those that had ended only because of the old one.
 
-        `resources` (cpus, memory, gpus; what is left out or 0: what it had) and `timeout` are for this job alone.
+        `memory` (bytes, or a text such as 8G) and `timeout` are for this job alone; None: what it had.
         """
-        limits = {"resources": dict(resources) if resources else None, "timeout": timeout}
-        return cast(Rerun, self._to.post(f"/jobs/{part(job)}/rerun", {"again": again, **limits}))
+        asked = {"again": again, "memory": memory, "timeout": timeout}
+        return cast(Rerun, self._to.post(f"/jobs/{part(job)}/rerun", asked))
 
     def logs(self, job: str, *, offset: int = 0) -> results.Log:
         """What the newest attempt printed, from an offset."""

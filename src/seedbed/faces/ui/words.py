@@ -128,10 +128,15 @@ def names_of(jobs: Iterable[Job]) -> dict[str, str]:
 
 
 def with_names(job: Job, names: Mapping[str, str]) -> Job:
-    """The job with what other jobs are called in its reason, where the reason speaks of them."""
-    if not job.reason:
-        return job
-    return replace(job, reason=_SPOKEN_OF.sub(lambda found: names.get(found[0], found[0]), job.reason))
+    """The job with what other jobs are called in its reason, where the reason speaks of them.
+
+    Its own id stays: it stands in the command that the reason advises, which no title can be typed into.
+    """
+
+    def called(found: re.Match[str]) -> str:
+        return found[0] if found[0] == job.id else names.get(found[0], found[0])
+
+    return replace(job, reason=_SPOKEN_OF.sub(called, job.reason))
 
 
 def owner_of(job: Job, reader: Identity) -> str:

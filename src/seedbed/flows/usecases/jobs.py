@@ -11,7 +11,6 @@ from seedbed.base.clock import Clock, SystemClock
 from seedbed.base.errors import InvalidInput
 from seedbed.base.ids import new_id
 from seedbed.base.registry import near_matches
-from seedbed.base.resources import UNSET, Resources
 from seedbed.flows.check import SpecChecker
 from seedbed.flows.usecases.pages import require_project, visible_projects
 from seedbed.runtime.executors.protocol import Executor
@@ -118,21 +117,25 @@ class Jobs:
         *,
         by: Identity,
         again: bool = False,
-        resources: Resources | None = None,
+        memory: int | None = None,
         timeout: float | None = None,
     ) -> Sequence[Job]:
         """A new job with exactly the same inputs, which goes on from the last checkpoint of one that failed.
 
         After it come those that fell with the old one and come back now, as far as `by` may train in their projects.
-        `again` runs it from the beginning, even if the store knows the answer. `resources` (an amount of 0: what the
-        old one had) and `timeout` (None: likewise) are for the job alone, and not for those that come back.
+        `again` runs it from the beginning, even if the store knows the answer. `memory` (bytes) and `timeout` (None:
+        what the old one had) are for the job alone, and not for those that come back.
         """
         old = self._require(job_id, Role.TRAINER, by)
-        limits = Limits(resources or UNSET, timeout)
+        if memory is not None and memory < 1:
+            raise InvalidInput(f"memory is {memory}; it must be a number of at least 1.")
+        limits = Limits(memory or 0, timeout)
         # what it refers to is checked too: that its bundles still exist and that `by` may use them
         jobs = self._reruns.rerun(old, lambda spec: self._checker.check([spec], by)[0], again=again, limits=limits)
+        asked = {name: value for name, value in (("memory", memory), ("timeout", timeout)) if value is not None}
         for job in jobs:
-            self._audit.record(by.name, "job.rerun", job.id, data={"of": old.id, "again": again})
+            told = {"of": old.id, "again": again, **(asked if job is jobs[0] else {})}
+            self._audit.record(by.name, "job.rerun", job.id, data=told)
         return jobs
 
     def logs(self, job_id: str, *, by: Identity, offset: int = 0) -> tuple[str, int]:

@@ -59,9 +59,9 @@ class Reruns:
         """Repeat a job on the very bundles that it was given or would have been; those that fell with it follow.
 
         A failed one goes on from its last checkpoint; `again` runs it from the beginning even if the store knows the
-        answer. `limits` are for the job alone; with other cpus or gpus, which can change the result, it begins anew.
-        One that is being run again already is answered with that run, if it has these limits. `check` says what may
-        be queued: the job itself must pass; a follower that does not stays as it is, and so do those that need it.
+        answer. `limits` are for the job alone. One that is being run again already is answered with that run, if it
+        has these limits. `check` says what may be queued: the job itself must pass; a follower that does not stays as
+        it is, and so do those that need it.
         """
         limits = limits or Limits()
         for _ in range(_TRIES - 1):
@@ -190,11 +190,9 @@ class Reruns:
     # --- queued ---------------------------------------------------------------------------------------------------
 
     def _hand_on(self, first: Repeat) -> str:
-        """Give the new job the last checkpoint of one that failed; its name there, empty where it has none to use."""
+        """Give the new job the last checkpoint of one that failed; its name there, empty where there is none."""
         old = first.old
-        had, has = old.spec.resources, first.spec.resources
-        alike = (had.cpus, had.gpus) == (has.cpus, has.gpus)
-        kept = old.state is State.FAILED and old.checkpoint and alike
+        kept = old.state is State.FAILED and old.checkpoint
         return self._folders.hand_on(old.id, old.checkpoint, first.id) if kept else ""
 
     def _submit(self, plan: Sequence[Repeat], *, checkpoint: str) -> list[Job]:

@@ -163,7 +163,7 @@ class Scheduler:
             return
         job = self.queue.get(job.id)  # a wish may have come
         error = read_json(self._folder(attempt) / "error.json")
-        self._conclude(job, attempt, judge(job, status, error))
+        self._conclude(job, attempt, judge(job, status, error, self.executor.nodes()))
 
     def _look_after(self, job: Job, attempt: Attempt) -> None:
         now = self.clock.now()

@@ -84,23 +84,25 @@ class JobSpec:
         """The specification that `to_json` wrote."""
         known = dict(data)
         known["cls"] = JobClass(known.get("cls", JobClass.BE))
-        known["resources"] = Resources(**known.get("resources", {}))
+        known["resources"] = Resources(**known.get("resources", asdict(UNSET)))
         known |= {name: tuple(known.get(name, ())) for name in ("after", "spare")}
         return cls(**known)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a job that is run again may take, where that is to differ: an amount of 0, or no time, is what it had."""
+    """What a job that is run again may take, where that is to differ: memory of 0, or no time, is what it had.
 
-    resources: Resources = UNSET
+    Neither changes a result, so what it has computed by then still counts.
+    """
+
+    memory: int = 0
     timeout: float | None = None
 
     def on(self, spec: JobSpec) -> JobSpec:
         """The specification with these limits."""
-        asked, had = self.resources, spec.resources
-        given = Resources(asked.cpus or had.cpus, asked.memory or had.memory, asked.gpus or had.gpus)
-        return replace(spec, resources=given, timeout=spec.timeout if self.timeout is None else self.timeout)
+        resources = replace(spec.resources, memory=self.memory or spec.resources.memory)
+        return replace(spec, resources=resources, timeout=spec.timeout if self.timeout is None else self.timeout)
 
 
 def output_of_job(reference: str) -> tuple[str, str] | None:

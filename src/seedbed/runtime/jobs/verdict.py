@@ -1,13 +1,13 @@
 """How an attempt that has ended is judged: what becomes of its job."""
 
 import signal
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from seedbed.base.errors import DiskFull, TooOften, Unavailable, family
 from seedbed.base.resources import written_size
-from seedbed.runtime.executors.protocol import Exited, Lost
+from seedbed.runtime.executors.protocol import Exited, Lost, Node
 from seedbed.runtime.jobs.records import GO_ON, PAUSE, Job
 from seedbed.runtime.jobs.states import State
 
@@ -37,10 +37,11 @@ class Verdict:
     pause: bool = False
 
 
-def judge(job: Job, status: Exited | Lost, error: Mapping[str, Any]) -> Verdict:
+def judge(job: Job, status: Exited | Lost, error: Mapping[str, Any], nodes: Sequence[Node] = ()) -> Verdict:
     """What becomes of a job whose attempt has ended; `error` is what the worker left in error.json.
 
-    `done` means that the results may be taken in: it is the collector that then ends the job.
+    `nodes` are the machines that it could run on again, as far as they are known; no advice asks for more than they
+    have. `done` means that the results may be taken in: it is the collector that then ends the job.
     """
     if job.wish == "cancel":
         return Verdict("cancelled", State.CANCELLED, job.reason)
@@ -59,7 +60,7 @@ def judge(job: Job, status: Exited | Lost, error: Mapping[str, Any]) -> Verdict:
         return failed(job, status.reason, outcome="lost")
     if status.code == STOPPED:
         return Verdict("lost", State.WAITING, "The machine asked it to stop", head=True)
-    return failed(job, _words(job, status, error), hopeless=bool(status.reason) or is_hopeless(error))
+    return failed(job, _words(job, status, error, nodes), hopeless=bool(status.reason) or is_hopeless(error))
 
 
 def is_hopeless(error: Mapping[str, Any]) -> bool:
@@ -80,11 +81,9 @@ def failed(job: Job, reason: str, *, outcome: Outcome = "failed", hopeless: bool
 _NOBODY_DID = "If nobody did that, the machine ran out of memory: make the work smaller, or let less run at once."
 
 
-def _words(job: Job, status: Exited, error: Mapping[str, Any]) -> str:
+def _words(job: Job, status: Exited, error: Mapping[str, Any], nodes: Sequence[Node]) -> str:
     if status.memory:
-        had = max(1, job.spec.resources.memory)
-        more = written_size(had * 2 ** (status.memory // had).bit_length())  # doubled until it is more than was used
-        return f"{status.reason} {_give('more', job, f'--memory {more}')}"
+        return f"{status.reason} {_more_memory(job, status.memory, nodes)}"
     if status.reason:
         return status.reason
     if message := str(error.get("message", "")).strip():
@@ -94,6 +93,19 @@ def _words(job: Job, status: Exited, error: Mapping[str, Any]) -> str:
         told = f"It was killed by signal {status.signal}."
         return f"{told} {_NOBODY_DID}" if status.signal == signal.SIGKILL else told
     return f"It ended with exit code {status.code}; the log says more."
+
+
+def _more_memory(job: Job, used: int, nodes: Sequence[Node]) -> str:
+    """The advice to double what it had until that is more than it used, as far as a machine can give it so much."""
+    had = max(1, job.spec.resources.memory)
+    more = had * 2 ** (used // had).bit_length()
+    rest = replace(job.spec.resources, memory=0)
+    # in whole mebibytes, as the command has them: rounded up they would be too many
+    rooms = [node.capacity.memory >> 20 << 20 for node in nodes if rest.fits_in(node.capacity)]
+    most = max(rooms, default=more)
+    if most <= used:
+        return "No machine here has that much to give: make the work smaller."
+    return _give("more", job, f"--memory {written_size(min(more, most))}")
 
 
 def _too_long(job: Job) -> str:

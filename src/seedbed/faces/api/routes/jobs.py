@@ -69,8 +69,7 @@ def resume(job_id: JobId, here: Here, by: Trainer) -> JobView:
 @jobs.post("/{job_id}/rerun", status_code=201)
 def rerun(job_id: JobId, asked: RerunAsked, here: Here, by: Trainer) -> RerunView:
     """A new job with exactly the same inputs; those that ended only because of the old one come back with it."""
-    resources = asked.resources.resources() if asked.resources else None
-    made = here.jobs.rerun(job_id, by=by, again=asked.again, resources=resources, timeout=asked.timeout)
+    made = here.jobs.rerun(job_id, by=by, again=asked.again, memory=asked.memory, timeout=asked.timeout)
     return RerunView.of_all(made)
 
 

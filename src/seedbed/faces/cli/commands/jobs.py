@@ -172,22 +172,19 @@ def rerun(
     again: Annotated[
         bool, typer.Option("--again", help="Run from the start, even if the store knows the answer.")
     ] = False,
-    cpus: Annotated[float | None, typer.Option(help="Cpus; else what it had.")] = None,
-    memory: Annotated[str, typer.Option(help="Memory, like 2G; else what it had.")] = "",
-    gpus: Annotated[int | None, typer.Option(min=1, help="Gpus; else what it had.")] = None,
+    memory: Annotated[str | None, typer.Option(help="Memory, like 2G; else what it had.")] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds of running; 0: no limit; else what it had.")] = None,
     detach: Detach = False,
     as_json: Json = False,
 ) -> None:
     """A new job with exactly the same inputs; after a failure it goes on from the last checkpoint.
 
-    With other cpus or gpus it begins anew. Jobs that ended only because this one did come back with it, as they were.
+    Jobs that ended only because this one did come back with it, as they were.
     """
 
     with session() as here:
         found = here.client.jobs.get(job)["id"]
-        resources = _resources(cpus, memory, gpus)
-        made = here.client.jobs.rerun(found, again=again, resources=resources, timeout=timeout)
+        made = here.client.jobs.rerun(found, again=again, memory=memory, timeout=timeout)
         jobs = [made, *made["back"]]
         if as_json:
             first, *back = _told(here, jobs if detach else here.run(jobs, quiet=True))

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
@@ -10,7 +9,7 @@ from nicegui.elements.mixins.text_element import TextElement
 from seedbed.assets.access.roles import Identity, Role
 from seedbed.assets.store.events import Event
 from seedbed.base.errors import NotFound, SeedbedError
-from seedbed.base.resources import UNSET, parse_size, show_size, written_size
+from seedbed.base.resources import parse_size, show_size, written_size
 from seedbed.faces.ui import charts
 from seedbed.faces.ui import words as say
 from seedbed.faces.ui.elements import Progress, box, button, card, facts, link, path, table, words
@@ -201,9 +200,9 @@ class JobPage:
             return ""  # a second click while the first is being answered
         self._repeating = True
         try:
-            resources = replace(UNSET, memory=parse_size(memory)) if memory else None
+            size = parse_size(memory) if memory else None
             rerun = self._visit.platform.jobs.rerun
-            made, *_ = await self._visit.ask(rerun, self.job.id, again=again, resources=resources)
+            made, *_ = await self._visit.ask(rerun, self.job.id, again=again, memory=size)
         except SeedbedError as error:
             return str(error)
         finally:
