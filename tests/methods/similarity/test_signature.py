@@ -70,6 +70,15 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence() -> None:
         signature_of(points, labels, ["a", "b", "c"], name="x", space="s")
 
 
+def test_features_are_refused_that_half_precision_does_not_hold() -> None:
+    points, labels = blobs(9)
+    points[3, 2] = -65_504
+    assert signature_of(points, labels, "abc", name="x", space="s").units[0].features.min() == -65_504
+    points[3, 2] = -70_000
+    with pytest.raises(InvalidInput, match=r"a feature of size 70,000; the largest that can be kept is 65,504\."):
+        signature_of(points, labels, "abc", name="x", space="s")
+
+
 def test_pixels_are_means_of_those_that_they_cover() -> None:
     images = np.arange(2 * 4 * 4 * 3, dtype=np.uint8).reshape(2, 4, 4, 3)
     small = pixel_features(images, 2)

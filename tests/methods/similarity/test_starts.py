@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
+from seedbed.assets.zoo.builder import empty_network
 from seedbed.assets.zoo.card import Card, Preprocessing
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.assets.zoo.importers import read_state
@@ -50,7 +52,8 @@ def source(folder: Path, name: str, centre: float, **more: object) -> Source:
 def ranked(sources: list[Source], reference: Signature | None, usual: str = "usual", **more: object) -> Starts:
     pixels = np.zeros((20, 8, 8, 3), dtype=np.uint8)
     target = Target(signature("new", 0.0, seed=99), pixels, np.arange(20) % 2, 8)
-    return rank_starts(target, sources, usual, reference, **{"scored": 0, **more})  # type: ignore[arg-type]
+    given = {"target": target, "scored": 0, **more}
+    return rank_starts(sources=sources, baseline=usual, reference=reference, **given)  # type: ignore[arg-type]
 
 
 def test_a_glimpse_is_the_sketch_of_the_whole(tmp_path: Path) -> None:
@@ -94,6 +97,44 @@ def test_weights_that_cannot_be_read_are_not_advised_however_near_they_are(tmp_p
     found = ranked(sources, signature("usual data", 9.0), usual=NAME, outcomes=OUTCOMES, scored=2)
     assert [one.name for one in found.ranked] == ["far"] and found.advice.start == "far"
     assert "cannot be read" in found.left_out["near"]
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Source]:
+    """Two cards of a network whose usual weights only the hub has, which cannot be reached."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "nothing was fetched"))
+    save_file(dict(empty_network("test_resnet", 2).state_dict()), tmp_path / "w.safetensors")
+    sources = [source(tmp_path, "wheat", 2.0), source(tmp_path, "rust", 4.0)]
+    usable = {"find": lambda: tmp_path / "w.safetensors", "read": read_state}
+    return [replace(one, card=replace(one.card, **usable)) for one in sources]
+
+
+@pytest.mark.parametrize("time", [Time(), Time(training=60.0, loading={"wheat": 600.0, "rust": 600.0})])
+def test_where_the_usual_weights_cannot_be_had_the_best_of_those_that_can_is_advised(
+    kept: list[Source], time: Time
+) -> None:
+    advice = ranked(kept, signature("usual data", 1.0), usual="test_resnet", scored=2, time=time).advice
+    assert (advice.start, advice.expected_saving, advice.expectation) == ("wheat", 0.0, None)
+    assert advice.reason == (
+        "ImageNet's weights of test_resnet cannot be had here; of the cards that can, wheat is expected to take the "
+        "fewest epochs."
+    )
+
+
+def test_usual_weights_that_cannot_be_had_are_advised_where_no_others_can_be_either(kept: list[Source]) -> None:
+    reference, gone = signature("usual data", 1.0), {"find": lambda: None}
+    broken = [replace(one, card=replace(one.card, **gone)) for one in kept]
+    found = ranked(broken, reference, usual="test_resnet", scored=2)
+    assert found.advice.start == "test_resnet" and list(found.left_out) == ["wheat", "rust"]
+    (only,) = ranked([broken[0], kept[1]], reference, usual="test_resnet", scored=2).ranked
+    assert only.name == "rust"
+
+
+def test_labels_of_one_class_do_not_say_that_weights_cannot_be_had(kept: list[Source]) -> None:
+    one_class = {"target": Target(signature("new", 0.0), np.zeros((20, 8, 8, 3), np.uint8), np.zeros(20, np.int64), 8)}
+    found = ranked(kept, signature("usual data", 1.0), usual=NAME, scored=2, **one_class)
+    assert found.advice.start == NAME and not found.left_out and not any(one.scores for one in found.ranked)
 
 
 def test_a_target_that_is_the_baselines_own_data_has_a_ratio_all_the_same(tmp_path: Path) -> None:
@@ -153,16 +194,19 @@ def test_what_is_in_memory_is_taken_where_it_ends_first(
 
 
 def test_outcomes_are_runs_against_those_from_the_baseline_alone() -> None:
-    def run(start: str, curve: list[float], target: str = "t", alike: str = "x") -> dict[str, object]:
+    def run(start: str, curve: list[float], target: str = "t", alike: str = "x", net: str = "a") -> dict[str, object]:
         evidence = {"target": target, "source": start, "ratio": 0.5}
-        return {"target": target, "start": start, "baseline": "usual", "alike": alike, "architecture": "net",
+        return {"target": target, "start": start, "baseline": "usual", "alike": alike, "architecture": net,
                 "curve": curve, "evidence": evidence if start != "usual" else None}  # fmt: skip
 
     slow, quick = [0.5, 0.6, 0.7, 0.8], [0.6, 0.8]
     (outcome,) = outcomes_of([
         run("usual", slow), run("near", quick),
         run("near", quick, alike="other settings"), run("near", quick, target="other"), run("near", []),
+        run("near", quick, net="b"),
     ])  # fmt: skip
     assert outcome.epoch_ratio == pytest.approx(2 / 4) and outcome.gain_points == pytest.approx(0.0)
-    assert outcome.evidence.source == "near" and outcome.architecture == "net"
+    assert outcome.evidence.source == "near" and outcome.architecture == "a"
+    called = [run("usual", slow, net="efficientnetv2_s"), run("near", quick, net="tf_efficientnetv2_s")]
+    assert [one.epoch_ratio for one in outcomes_of(called)] == [outcome.epoch_ratio], "one network by two names"
     assert outcomes_of([run("near", quick)]) == []

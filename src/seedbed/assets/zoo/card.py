@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 UNKNOWN = "unknown"
+FURTHEST = 100.0  # distances to ImageNet's: rankings do not tell apart what is so far or further
 NO_BASELINE = (
     "No data set here stands for ImageNet, so no distance says whether its weights are as good. Bring in a sample of "
     "it (Tiny ImageNet will do) under a name with 'imagenet' in it, or name a data set in the setting baseline."

@@ -143,8 +143,13 @@ class Advice:
 
     start: str
     reason: str
-    expected_saving: float  # 0 for the baseline
-    expectation: Expectation | None = None  # of the start; none for the baseline
+    expected_saving: float  # 0 where the start is not surely faster than the baseline
+    expectation: Expectation | None = None  # of the start, where that is surely faster than the baseline
+
+    @property
+    def share(self) -> float:
+        """Of the epochs from the baseline's weights, as many as are surely enough from these: the upper limit."""
+        return min(1.0, self.expectation.high) if self.expectation else 1.0
 
 
 def advise(

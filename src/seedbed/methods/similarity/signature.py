@@ -19,6 +19,7 @@ from seedbed.methods.similarity.sketch import Sketch
 from seedbed.methods.similarity.units import Kept, Unit, UnitSettings, cut
 
 _VERSION = "1"
+_LARGEST = float(np.finfo(np.float16).max)  # of a feature: they are kept in half precision
 
 
 @dataclass(frozen=True)
@@ -163,10 +164,16 @@ def _checked(
         raise InvalidInput(f"'{name}' has labels outside of its {classes} classes.", hint="Count classes from 0.")
     if features.dtype == np.uint8:
         return features.astype(np.uint8, copy=False), labels
-    wrong = int((~np.isfinite(features.astype(np.float32))).any(axis=1).sum())
+    sizes = np.abs(features.astype(np.float32))
+    wrong = int((~np.isfinite(sizes)).any(axis=1).sum())
     if wrong:
         raise InvalidInput(
             f"{wrong} of {len(features)} images of '{name}' have features that are no numbers.",
             hint="Check the weights that they were computed with, and the images.",
+        )
+    if (most := float(sizes.max(initial=0.0))) > _LARGEST:
+        raise InvalidInput(
+            f"'{name}' has a feature of size {most:,.0f}; the largest that can be kept is {_LARGEST:,.0f}.",
+            hint="Divide its features by a number, and those of all data sets that it is compared with by the same.",
         )
     return features.astype(np.float16), labels

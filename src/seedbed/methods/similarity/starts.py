@@ -3,6 +3,7 @@
 Nothing here fails because of one of the weights: what cannot be compared is left out, with the reason.
 """
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seedbed.assets.zoo.backbones import network_of
 from seedbed.assets.zoo.builder import learnt_from_imagenet
-from seedbed.assets.zoo.card import Card
+from seedbed.assets.zoo.card import FURTHEST, Card
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.errors import SeedbedError
 from seedbed.methods.label.embed import embed
@@ -23,7 +25,6 @@ from seedbed.methods.similarity.predictor import Advice, Expectation, Predictor,
 from seedbed.methods.similarity.scores import transfer_scores
 from seedbed.methods.similarity.signature import Signature, glimpse
 
-_FURTHEST = 100.0  # of a ratio: the target may be the baseline's very data set, at a distance of 0
 _IMAGENET = "ImageNet"
 _LOOKED_AT = 256  # labelled images that scores are computed on
 
@@ -121,19 +122,18 @@ def rank_starts(
     counts = {one.name: one.count for one in nearest}
     looks = min(scored, len(near))
     on_progress(1, looks + 2)
-    unread: dict[str, str] = {}
-    scores = _scores(target, [by_name[one.name].card for one in near[:looks]], baseline, unread, on_progress)
-    known |= unread
+    looked = _look(target, [by_name[one.name].card for one in near[:looks]], baseline, on_progress)
+    known |= looked.unread
     on_progress(looks + 2, looks + 2)
     predictor = Predictor.fit(outcomes)
     ranked = []
-    for one in (one for one in near if one.name not in unread):
+    for one in (one for one in near if one.name not in looked.unread):
         source = by_name[one.name]
         evidence = Evidence(
             target=target.signature.name,
             source=one.name,
             ratio=one.ratio if reference else 1.0,
-            scores=scores.get(one.name, {}),
+            scores=looked.scores.get(one.name, {}),
             source_images=source.images or counts[one.name],
             target_images=target.signature.count,
             trained_on=source.card.trained_on,
@@ -144,29 +144,36 @@ def rank_starts(
         facts = (one.name, source.card.trained_on, one.distance, ratio, one.dsd, one.exact)
         ranked.append(Ranked(*facts, evidence.scores, expected, evidence, one.name in time.in_memory, end))
     advice = _advice(ranked, baseline, time, compared=reference is not None, left_out=bool(known))
+    if ranked and advice.expectation is None and not looked.baseline_here:
+        advice = _instead_of(baseline, ranked)
     return Starts(ranked, known, advice, predictor.outcomes, predictor.targets)
 
 
 def outcomes_of(runs: Sequence[Mapping[str, Any]]) -> list[Outcome]:
     """What starts brought, from records of finished trainings: each against those from the baseline on the same target.
 
-    A record has `target`, `start`, `baseline`, `alike` (equal where two runs can be compared), `architecture`, `curve`
-    (accuracies by epoch), `judges` (images that these were measured on) and, where the start is not the baseline, its
-    `evidence`.
+    A record has `target`, `start`, `baseline`, `alike` and `architecture` (equal, or names of one network, where two
+    runs can be compared), `curve` (accuracies by epoch), `judges` (images that these were measured on) and, where the
+    start is not the baseline, its `evidence`.
     """
-    plain: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    plain: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for run in runs:
         if run["start"] == run["baseline"] and run["curve"]:
-            plain.setdefault((run["target"], run["alike"]), []).append(run)
+            plain.setdefault(_beside(run), []).append(run)
     found = []
     for run in runs:
-        others = plain.get((run["target"], run["alike"]), [])
+        others = plain.get(_beside(run), [])
         if run["start"] == run["baseline"] or not others or not run["curve"] or not run.get("evidence"):
             continue
         ratio = float(np.exp(np.mean([np.log(_ratio(run, other)) for other in others])))
         gain = 100 * (max(run["curve"]) - float(np.mean([max(other["curve"]) for other in others])))
         found.append(Outcome(Evidence.from_json(run["evidence"]), ratio, gain, str(run["architecture"])))
     return found
+
+
+def _beside(run: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What two runs must share to be compared."""
+    return run["target"], run["alike"], network_of(run["architecture"])
 
 
 def _ratio(run: Mapping[str, Any], other: Mapping[str, Any]) -> float:
@@ -203,44 +210,46 @@ def _nearness(target: Signature, nearest: Sequence[Signature], reference: Signat
         return []
     if reference is not None:
         found = rank(target, nearest, reference, exact_for=len(nearest))
-        return [replace(one, ratio=min(one.ratio, _FURTHEST)) for one in found]
+        # the target may be the baseline's very data set, at a distance of 0
+        return [replace(one, ratio=min(one.ratio, FURTHEST)) for one in found]
     distances = {one.name: dataset_distance(target, one) for one in nearest}
     largest = max(distances.values()) or 1.0
     plain = [Nearness(name, distance, 1.0, distance / largest) for name, distance in distances.items()]
     return sorted(plain, key=lambda one: (one.distance, one.name))
 
 
-def _scores(
-    target: Target,
-    cards: Sequence[Card],
-    baseline: Card | str,
-    unread: dict[str, str],
-    on_progress: Callable[[int, int], None],
-) -> dict[str, dict[str, float]]:
-    """How much better each card's features tell the labelled images apart than the baseline's do.
+@dataclass(frozen=True)
+class _Looked:
+    """What looking at the labelled images through the nearest weights showed."""
 
-    Cards whose weights cannot be used get the reason in `unread`: no training could start from them either.
-    """
+    scores: Mapping[str, Mapping[str, float]]  # how much better than the baseline's each card's features tell classes
+    unread: Mapping[str, str]  # cards whose weights cannot be used, and why: no training could start from them either
+    baseline_here: bool  # whether the baseline's weights can be had, as far as was looked
+
+
+def _look(
+    target: Target, cards: Sequence[Card], baseline: Card | str, on_progress: Callable[[int, int], None]
+) -> _Looked:
+    """Through the baseline's weights, and through those of each card; without the former distances alone speak."""
     if not cards:
-        return {}
-    try:
+        return _Looked({}, {}, baseline_here=True)
+    plain: Mapping[str, float] | None = None
+    with contextlib.suppress(SeedbedError):
         plain = _scores_of(target, baseline)
-    except SeedbedError:  # its weights are not here, or there is one class: distances alone speak then
-        return {}
-    found = {}
+    scores, unread = {}, {}
     for number, card in enumerate(cards):
         on_progress(2 + number, len(cards) + 2)
         try:
-            found[card.name] = differences(_scores_of(target, card), plain)
+            scores[card.name] = differences(_scores_of(target, card), plain or {})
         except SeedbedError as error:
             unread[card.name] = error.in_a_line()
-    return found
+    return _Looked(scores, unread, baseline_here=plain is not None)
 
 
 def _scores_of(target: Target, card: Card | str) -> dict[str, float]:
     rows = np.sort(np.random.default_rng(0).permutation(len(target.labels))[:_LOOKED_AT])
-    features = embed(target.images[rows], card=card, size=target.size, device="cpu")
-    return transfer_scores(features, target.labels[rows])
+    features, labels = embed(target.images[rows], card=card, size=target.size, device="cpu"), target.labels[rows]
+    return transfer_scores(features, labels) if len(np.unique(labels)) > 1 else {}
 
 
 def _advice(ranked: Sequence[Ranked], usual: Card | str, time: Time, *, compared: bool, left_out: bool) -> Advice:
@@ -262,6 +271,20 @@ def _advice(ranked: Sequence[Ranked], usual: Card | str, time: Time, *, compared
     chosen = advise([first], baseline=baseline, called=called, compared=compared)
     extra = f"{advice.start} would take fewer epochs, but its weights are not in memory, and reading them takes longer."
     return replace(chosen, reason=f"{chosen.reason} {extra}")
+
+
+def _instead_of(usual: Card | str, ranked: Sequence[Ranked]) -> Advice:
+    """The card with the fewest expected epochs: a training cannot start from a baseline that cannot be had.
+
+    There is nothing that it could save time against, so nothing is said to be saved.
+    """
+    baseline, called = _named(usual)
+    best = min((one.expectation for one in ranked), key=lambda each: (each.epoch_ratio, each.source))
+    whose = (
+        f"{_IMAGENET}'s weights of {baseline.partition('.')[0]}" if called == _IMAGENET else f"The weights of {called}"
+    )
+    fewest = f"of the cards that can, {best.source} is expected to take the fewest epochs."
+    return Advice(best.source, f"{whose} cannot be had here; {fewest}", 0.0)
 
 
 def _unknown(ranked: Sequence[Ranked], *, compared: bool, left_out: bool) -> str:

@@ -1,7 +1,8 @@
 """How near images are, in words."""
 
+from seedbed.assets.zoo.card import FURTHEST
+
 _SAME = 0.05  # of the distance to the baseline: another sample of a data set is at about 3 %
-_FURTHEST = 100.0  # what is so far or further is not told apart
 
 
 def how_near(ratio: float, than: str) -> str:
@@ -14,6 +15,6 @@ def how_near(ratio: float, than: str) -> str:
         return f"as near as {than}"
     if ratio < 2:
         return f"{100 * (ratio - 1):.0f} % further away than {than}"
-    if ratio < _FURTHEST:
+    if ratio < FURTHEST:
         return f"{ratio:.3g} times as far away as {than}"
-    return f"at least {_FURTHEST:.0f} times as far away as {than}"
+    return f"at least {FURTHEST:.0f} times as far away as {than}"
