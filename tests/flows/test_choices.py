@@ -43,6 +43,8 @@ def test_an_algorithm_that_does_not_exist_is_refused_before_anything_runs() -> N
     assert "Did you mean 'fixmatch'" in problem and not problem.endswith("?.")
     (problem,) = STEPS.get("train").params_problems({"algorithm": "fixmatch", "options": {"treshold": 0.9}})
     assert "Did you mean 'threshold'" in problem
+    (problem,) = STEPS.get("train").params_problems({"options": {"augment.trun": 90}})
+    assert "Did you mean 'augment.turn'" in problem
     (problem,) = STEPS.get("train").params_problems({"algorithm": "freematch", "options": {"threshold": 0.9}})
     assert "no option of freematch, which has weight, fairness, memory." in problem
 

@@ -64,6 +64,25 @@ def test_a_class_that_would_be_in_the_test_alone_is_named_before_anything_is_tra
     assert "would be put aside for the test, since each value of 'plant' stays on one side" in sampled.reason
 
 
+def test_too_few_good_parts_are_counted_with_those_that_go_to_the_test(
+    platform: Platform, finish: Finish, leaves: Path, tmp_path: Path
+) -> None:
+    names = sorted(path.name for path in leaves.iterdir())
+    shutil.copytree(leaves, tmp_path / "leaves")
+    lines = [f"leaves/{name},{'good' if number < 3 else 'bad'}" for number, name in enumerate(names)]
+    (tmp_path / "parts.csv").write_text("\n".join(["file,class", *lines, ""]))
+    _, few, asked, enough = finish(
+        JobSpec("ingest", name="i", params={"source": str(tmp_path / "parts.csv"), "size": 16}),
+        _sample("few", least=1, good="good"),
+        _sample("asked", least=1, good="bad", per_class=2),
+        _sample("enough", least=1, good="bad"),
+    )
+    given = "3 images are labelled 'good', and 1 of them is put aside for the test. That leaves 2 to learn from"
+    assert few.state is State.FAILED and f"{given}; at least 4 are needed." in few.reason
+    assert "for the test. 2 of each class are asked for. That leaves 2 to learn from" in asked.reason
+    assert enough.state is State.DONE, enough.reason
+
+
 def _sample(name: str, **params: object) -> JobSpec:
     return JobSpec("sample-labels", name=name, inputs={"data": "job:i/data"}, params={"per_class": 0, **params})
 

@@ -118,7 +118,8 @@ def test_one_class_is_enough_only_where_good_parts_alone_are_learnt(
     train = partial(platform.models.train, done.outputs["data"], str(truth), by=SOLO)
     good = {job.step: job for job in train(params={"algorithm": "one-class", "good": "healthy"})}
     usual = {job.step: job for job in train()}
-    assert good["sample-labels"].spec.params["least"] == 1
+    asked = good["sample-labels"].spec.params
+    assert (asked["least"], asked["good"]) == (1, "healthy")
     assert "least" not in usual["sample-labels"].spec.params
 
 

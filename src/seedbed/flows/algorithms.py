@@ -5,7 +5,7 @@ from dataclasses import fields
 
 from seedbed.base.registry import near_matches
 from seedbed.flows.unloaded import opening, options_of, rows_of
-from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
+from seedbed.methods.learn.settings import ONE_CLASS, Strength, TrainSettings
 
 _WHERE = ("seedbed.methods.learn.algorithm", "ALGORITHMS")
 _APART = {ONE_CLASS: "seedbed.methods.learn.one_class:OneClass"}  # trains without steps
@@ -33,7 +33,8 @@ def algorithm_problems(name: str, options: Iterable[str]) -> Iterator[str]:
         yield f"algorithm is '{name}', which does not exist. {near_matches(name, known)}"
         return
     has = options_of(known[name])
-    settings = [field.name for field in fields(TrainSettings)]
+    settings = [field.name for field in fields(TrainSettings) if field.name != "augment"]
+    settings += [f"augment.{part.name}" for part in fields(Strength)]
     for option in options:
         if option not in has:
             own = f"which has {', '.join(has)}" if has else "which has none"

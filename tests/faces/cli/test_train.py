@@ -73,13 +73,23 @@ def test_values_of_ordered_classes_are_a_list_or_named() -> None:
     [
         (["one", "--data", "two"], "given twice"),
         (["--data", "none", "--labels", "none.csv"], "There is no file none.csv"),
+        (["--data", "nope"], "See which there are: seedbed data list. Bring images in: seedbed data add FOLDER."),
         ([], "There is no data set to train on"),
     ],
 )
 def test_mistakes_are_sentences(seedbed: Seedbed, given: list[str], said: str) -> None:
     done = seedbed("train", *given)
     assert done.returncode != 0 and done.stdout == ""
-    assert said in done.stderr
+    assert said in " ".join(done.stderr.split())
+
+
+def test_numbers_without_end_and_augmentation_that_cannot_be_are_sentences(seedbed: Seedbed, leaves: Path) -> None:
+    wrong = {"clip": "inf", "weight": "inf", "augment.turn": "nan", "augment.zoom": "-2", "augment.operations": "99"}
+    given = [part for name, value in wrong.items() for part in ("--set", f"{name}={value}")]
+    done = seedbed("train", "leaves", "--labels", str(leaves), *given)
+    told = " ".join(done.stderr.split())
+    assert done.returncode == 2 and "could not be prepared" not in told
+    assert all(f"{name} is {value}" in told for name, value in wrong.items())
 
 
 def test_several_machines_are_refused_in_a_sentence(seedbed: Seedbed, leaves: Path) -> None:
@@ -126,12 +136,28 @@ def test_labels_that_do_not_fit_are_refused_before_anything_runs(
     assert "sample-labels" not in seedbed("jobs", "list", "--json").stdout
 
 
+def test_classes_with_fewer_labels_than_were_asked_for_are_told_of(seedbed: Seedbed, leaves: Path) -> None:
+    kinds = leaves.parent / "by-kind"
+    for kind in ("healthy", "rust"):
+        write_leaves(kinds / kind, 1, seed=len(kind))  # six images each
+    seedbed("data", "add", str(kinds), "--name", "by-kind")
+
+    def told(per_class: int) -> str:
+        given = ["--input", "data=by-kind", "--param", f"per_class={per_class}"]
+        return seedbed("jobs", "submit", "sample-labels", *given).stdout
+
+    assert "8 labels, as not every class has 1,000 beside those put aside for the test" in told(1000)
+    assert all("not every class" not in told(per_class) for per_class in (0, 4))
+
+
 @pytest.mark.slow
-def test_a_training_that_ended_early_says_so(seedbed: Seedbed, leaves: Path) -> None:
+def test_a_training_that_ended_early_says_so_and_its_test_what_it_noted(seedbed: Seedbed, leaves: Path) -> None:
     small = ["--backbone", "test_vit", "--weights", "none", "--size", "32", "--batch", "4", "--unlabelled-batch", "4"]
     still = ["--steps", "6", "--lr", "1e-9", "--set", "evaluate_every=1", "--patience", "1"]
     told = " ".join(seedbed("train", "leaves", "--labels", str(leaves), *small, *still).stdout.split())
     assert "ended early after 4 of 6 steps" in told  # in its second half, when no answer has changed
+    _, _, after = told.partition("of the test images are right")
+    assert "No temperature was fitted" in after
 
 
 def test_lists_say_what_there_is_to_choose(seedbed: Seedbed) -> None:

@@ -8,6 +8,7 @@ from seedbed.assets.store.bundle import Array, ArrayType, Bundle, Lineage
 from seedbed.faces.ui.reliability import reliability
 from seedbed.faces.ui.reports import (
     Mistake,
+    cells_of,
     confidence_in_words,
     curve_of,
     mistakes_of,
@@ -47,6 +48,25 @@ def test_the_scores_of_the_classes_end_with_their_means():
     means = {"recall": 0.75, "precision": 0.625, "f1": 8 / 15, "count": 7}
     assert scores_of({"classes": classes, **means}) == [*classes, {"name": "Mean of the classes", **means}]
     assert scores_of({"classes": classes}) == classes  # a report that has none
+
+
+def test_a_class_that_is_not_in_the_test_or_was_never_said_has_no_share_of_it():
+    scores = {"recall": 0.0, "precision": 0.0, "f1": 0.0}
+    classes = [
+        {"name": "rust", "recall": 0.75, "precision": 0.75, "f1": 0.75, "count": 4},
+        {"name": "blight", **scores, "count": 1},
+        {"name": "mosaic", **scores, "count": 0},
+        {"name": "mildew", **scores, "count": 0},
+    ]
+    confusion = [[3, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+    means = {"recall": 0.375, "precision": 0.375, "f1": 0.375, "count": 5}
+    assert list(cells_of({"classes": classes, "confusion": confusion, **means})) == [
+        ("rust", "4", "75 %", "75 %", "75 %"),
+        ("blight", "1", "0 %", "", "0 %"),
+        ("mosaic", "0", "not in the test", "0 %", ""),
+        ("mildew", "0", "not in the test", "", ""),
+        ("Mean of the classes", "5", "37.5 %", "37.5 %", "37.5 %"),
+    ]
 
 
 def test_confidence_is_told_with_what_it_was_before_its_temperature():

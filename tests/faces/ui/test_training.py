@@ -105,14 +105,14 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     form.get_by_label("Other settings").fill("treshold=0.8")
     form.get_by_role("button", name="Train with 30 labels").click()
     field = form.locator(".choice", has=form.get_by_label("Steps", exact=True))
-    expect(field.locator(".wrong")).to_have_text("steps is 0; it must be at least 1.")
+    expect(field.locator(".wrong")).to_have_text("This is 0; it must be at least 1.")
     expect(form.locator(".choice", has=form.get_by_label("Other settings")).locator(".wrong")).to_contain_text(
         "Did you mean 'threshold'"
     )
     expect(form.locator(".choice", has=form.get_by_label("Backbone")).locator(".wrong")).to_contain_text(
-        "start: there is no backbone and no card named 'vit_tinny'. Did you mean 'vit_tiny'"
+        "There is no backbone and no card named 'vit_tinny'. Did you mean 'vit_tiny'"
     )
-    expect(form.get_by_text("values is 'few, many'; it takes numbers")).to_be_visible()
+    expect(form.get_by_text("This is 'few, many'; it takes numbers")).to_be_visible()
     expect(form.get_by_text("The share is 3; it must lie between 0 and 1.")).to_be_visible()
     expect(form.get_by_text("'a lot' is not an amount of memory.")).to_be_visible()
     form.set_viewport_size(PHONE)  # type: ignore[arg-type]
@@ -120,6 +120,22 @@ def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, wat
     assert form.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert len(solo.platform.jobs.list(by=SOLO, limit=1000)) == before
     assert watched.wrong == []
+
+
+@pytest.mark.parametrize(
+    ("field", "sentences", "beside"),
+    [
+        ("start", "start: there is no backbone 'a'. Did you mean 'b'?", "There is no backbone 'a'. Did you mean 'b'?"),
+        ("steps", "'steps' is 0.5; it must be a whole number.", "This is 0.5; it must be a whole number."),
+        ("values", "values has nan. values must rise.", "This has nan. This must rise."),
+        ("options", "options: 'emma' is no setting. options: ramp is 2.", "'emma' is no setting. ramp is 2."),
+        ("options", "'options.ramp' is 'x'; it must be a number.", "'ramp' is 'x'; it must be a number."),
+        ("memory", "'a lot' is not an amount of memory.", "'a lot' is not an amount of memory."),
+        ("steps", "", ""),
+    ],
+)
+def test_a_mistake_beside_its_field_does_not_repeat_the_name_of_the_setting(field: str, sentences: str, beside: str):
+    assert trainform._beside(field, sentences) == beside
 
 
 def test_a_report_tells_words_first_then_pictures_tables_and_mistakes(watched: Watched, solo: Served):

@@ -1,6 +1,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 import torch
 
 from seedbed.methods.learn.feed import Feed, Row
@@ -42,6 +43,13 @@ def test_ranks_share_the_batch_that_one_would_take():
     shares = [feed(labels, OneOf(rank, 3), labelled=6, unlabelled=12).at(3) for rank in range(3)]
     assert torch.equal(alone.labelled, torch.cat([share.labelled for share in shares]))
     assert torch.equal(alone.unlabelled, torch.cat([share.unlabelled for share in shares]))
+
+
+@pytest.mark.parametrize(("ranks", "taken"), [(1, (14, 18)), (2, (14, 18)), (4, (12, 16))])
+def test_two_ranks_take_what_one_does_where_an_odd_number_of_images_is_fewer_than_a_batch(ranks, taken):
+    labels = [0, 1] * 7 + [0] + [-1] * 4
+    made = feed(labels, OneOf(0, ranks), labelled=64, unlabelled=256)
+    assert (made.labelled, made.unlabelled) == taken
 
 
 def test_where_images_are_fewer_than_ranks_every_rank_still_gets_one():

@@ -12,6 +12,7 @@ import onnx
 import onnxruntime
 import pytest
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 
 from seedbed.assets.zoo.builder import build_backbone
@@ -132,18 +133,34 @@ def test_the_state_dict_loads_with_weights_only_and_is_the_models(model, tmp_pat
     assert found.keys() == own.keys() and all(torch.equal(found[name], own[name]) for name in own)
 
 
-def test_the_code_in_the_readme_of_a_download_runs_and_all_ways_give_one_answer(model, task, tmp_path):
+def test_the_code_in_the_readme_of_a_download_runs_and_answers_as_seedbed_does(model, task, tmp_path):
     warm = dataclasses.replace(model, temperature=1.7, calibrated_on=5)
     export_all(warm, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         *("model.json", "model.safetensors", "model.pt", "model.onnx", "README.txt")
     }
-    Image.fromarray(task.images[0]).save(tmp_path / "image.jpg", quality=95)
-    answers = _run(_code_in((tmp_path / "README.txt").read_text()), tmp_path)
-    assert len(answers) == 3
-    for answer in answers:
+    ways = _code_in((tmp_path / "README.txt").read_text())
+    assert len(ways) == 3
+    photos = _photographed(task.images[0], tmp_path / "photos")
+    answers = _run([way.replace("image.jpg", f"photos/{photo.name}") for photo in photos for way in ways], tmp_path)
+    for number, answer in enumerate(answers):
+        (product,) = predict_path(warm, photos[number // len(ways)]).probabilities
         assert tuple(answer) == task.classes
-        np.testing.assert_allclose(list(answer.values()), list(answers[0].values()), atol=1e-4)
+        np.testing.assert_allclose(list(answer.values()), product, atol=1e-4)
+
+
+def _photographed(image: NDArray[np.uint8], folder: Path) -> list[Path]:
+    """The image as JPEGs: as it is, and larger than a model takes, with grain, held upright, turned, and in grey."""
+    folder.mkdir()
+    grain = np.random.default_rng(5).integers(-60, 60, (400, 520, 3))
+    large = np.asarray(Image.fromarray(image).resize((520, 400))) + grain
+    photo, turned = Image.fromarray(large.clip(0, 255).astype(np.uint8)), Image.Exif()
+    turned[0x0112] = 6
+    Image.fromarray(image).save(folder / "small.jpg", quality=95)
+    photo.save(folder / "large.jpg")
+    photo.save(folder / "turned.jpg", exif=turned)
+    photo.convert("L").save(folder / "grey.jpg")
+    return sorted(folder.iterdir())
 
 
 def _code_in(text: str) -> list[str]:

@@ -45,6 +45,17 @@ def test_under_weak_scaling_the_rate_of_a_rank_s_batches_is_taken_times_the_rank
     assert replace(two, learning_rate=3e-4).rate() == 6e-4
 
 
+def test_ranks_raise_the_rate_no_further_than_the_labels_let_their_batch_grow() -> None:
+    four = TrainSettings(ranks=4, learning_rate=1e-3)  # batches of 16
+    assert [four.rate(labels) for labels in (0, 64, 30, 16, 5)] == pytest.approx([4e-3, 4e-3, 1.875e-3, 1e-3, 1e-3])
+    assert (
+        four.rate_reason(30)
+        == "1.88 times 0.001, as it was set: 30 labels make the batch of 4 ranks 1.88 times as large"
+    )
+    assert four.rate_reason(64) == "4 ranks times 0.001, as it was set"
+    assert replace(four, scaling="strong").rate(30) == 1e-3
+
+
 def test_the_reason_names_both_batches_and_the_usual_rate() -> None:
     assert TrainSettings().rate_reason() == "the usual one"
     assert TrainSettings(labelled_batch=4).rate_reason() == (

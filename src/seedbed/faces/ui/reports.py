@@ -29,6 +29,21 @@ def scores_of(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [*facts["classes"], *([{"name": "Mean of the classes", **means}] if len(means) == 4 else [])]
 
 
+def cells_of(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str, str]]:
+    """The scores as a table shows them; a class that is not in the test, or was never said, has none to show."""
+    said = [sum(column) for column in zip(*facts["confusion"], strict=True)]
+    for one, calls in zip(scores_of(facts), [*said, facts.get("count", 0)], strict=False):
+        shown = int(one["count"])
+        found, right, f1 = (percent(float(one[score])) for score in ("recall", "precision", "f1"))
+        yield (
+            str(one["name"]),
+            f"{shown:,}",
+            found if shown else "not in the test",
+            right if calls else "",
+            f1 if shown else "",
+        )
+
+
 def more_in_words(facts: Mapping[str, Any]) -> Iterator[str]:
     """How far off it is, how well it ranks, how far its confidence can be trusted."""
     if (error := facts.get("mean_absolute_error")) is not None:

@@ -4,14 +4,14 @@ import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.base.tables import csv_text
 from seedbed.flows.kinds.facts import Facts
-from seedbed.flows.kinds.kind import Kind, put
+from seedbed.flows.kinds.kind import Kind, Values, put
 from seedbed.flows.kinds.zoo import kept_in
 from seedbed.methods.learn.ordered import expected_values
 
@@ -146,6 +146,12 @@ class Report(Facts):
 
     kind = "report"
     about = "how good a model is"
+
+    @classmethod
+    def values_of(cls, facts: Mapping[str, Any]) -> Values:
+        """Single numbers, and the notes, without which these can mislead."""
+        notes = tuple(facts.get("notes", ()))
+        return {**super().values_of(facts), **({"notes": notes} if notes else {})}
 
 
 def file_names_of(names: Sequence[str]) -> list[str]:

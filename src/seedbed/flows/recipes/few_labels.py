@@ -65,7 +65,7 @@ def learning_jobs(
         "test_share": params.test_share,
         "group": params.group,
         **({"folds": params.folds, "fold": params.fold} if params.folds or params.fold else {}),
-        **({"least": 1} if params.train.get("algorithm") == ONE_CLASS else {}),
+        **(_good_parts(params.train) if params.train.get("algorithm") == ONE_CLASS else {}),
     }
     training = {"size": params.size, **params.train}
     return [
@@ -75,6 +75,11 @@ def learning_jobs(
         line.job("label-all", {"model": model, "decoded": decoded}),
         line.job("export", {"model": model}),
     ]
+
+
+def _good_parts(train: Mapping[str, Any]) -> dict[str, Any]:
+    """What sampling is told where good parts alone are learnt from."""
+    return {"least": 1, **({"good": train["good"]} if train.get("good") else {})}
 
 
 def _jobs(params: FewLabelsParams, known: Mapping[str, str]) -> list[JobSpec]:

@@ -16,6 +16,7 @@ from seedbed.flows.kinds.models import Model, Report
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
 from seedbed.flows.steps.progress import stoppable
+from seedbed.methods.learn.settings import ENOUGH_GOOD
 
 
 class EvaluateParams(Params):
@@ -57,6 +58,7 @@ def evaluate_model(model: Model, decoded: Decoded, test: Labels, params: Evaluat
         "temperature": learnt.temperature,
         "calibrated_on": learnt.calibrated_on,
         "values": list(learnt.values),
+        "notes": [*evaluation.notes, *(_few_good(model) if learnt.head else ())],
         "mistakes": [_shown(mistake, rows, decoded) for mistake in evaluation.mistakes],
         "curve": model.curve(),
     }
@@ -74,6 +76,18 @@ def _good_or_not(truth: dict[int, str], classes: Sequence[str]) -> dict[int, str
     """For a model that knows only good parts, every other class is an anomaly, whatever its name."""
     good, anomalous = classes
     return {row: good if klass == good else anomalous for row, klass in truth.items()}
+
+
+def _few_good(model: Model) -> list[str]:
+    """That a threshold rests on too few good parts; models of earlier versions do not say on how many."""
+    count = int(model.values["labels"][0]) if "labels" in model.values else ENOUGH_GOOD
+    if count >= ENOUGH_GOOD:
+        return []
+    good, anomalous = model.classes
+    return [
+        f"It learnt from only {count} good parts, so where '{good}' ends and '{anomalous}' begins is a rough guess. "
+        f"Label more good parts: {ENOUGH_GOOD} or more make the threshold a good one."
+    ]
 
 
 def _refuse_seen(model: Model, decoded: Decoded, truth: dict[int, str]) -> None:

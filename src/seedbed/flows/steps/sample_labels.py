@@ -13,6 +13,7 @@ from seedbed.base.run import RunContext
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.labels import Labels
 from seedbed.flows.step import Params, step
+from seedbed.methods.learn.settings import ENOUGH_GOOD, LEAST_GOOD
 
 LEAST = 2  # classes that there must be to tell apart
 
@@ -26,6 +27,7 @@ class SampleLabelsParams(Params):
     folds: int = Field(0, ge=0, description="Test on one of so many equal parts, whatever test_share says; 0: do not.")
     fold: int = Field(0, ge=0, description="Which of the folds is held out, counted from 0.")
     least: int = Field(LEAST, ge=1, description="Classes that must be known at least; 1 where only good parts are.")
+    good: str = Field("", description="Of several classes, the one of good parts, where only those are learnt from.")
 
     @model_validator(mode="after")
     def _fold_is_one_of_them(self) -> Self:
@@ -65,6 +67,8 @@ def sample_labels(data: DataSet, params: SampleLabelsParams, run: RunContext, tr
     if params.least > 1:
         _refuse_lost(known, rest, params)
     chosen = _few(rest, params.per_class, run.seed)
+    if params.least == 1:
+        _refuse_few_good(known, test, chosen, params)
     files = data.files()
     run.report(
         {"labels": len(chosen), "test": len(test), "classes": len(set(known.values()))},
@@ -115,6 +119,22 @@ def _refuse_lost(known: Mapping[str, str], rest: Mapping[str, str], params: Samp
         raise InvalidInput(
             f"All labels of {', '.join(lost[:10])} would be put aside for the test{by}: none would be left to learn.",
             hint="Label more images of it, put a smaller share aside, or leave the class out.",
+        )
+
+
+def _refuse_few_good(
+    known: Mapping[str, str], test: Mapping[str, str], chosen: Mapping[str, str], params: SampleLabelsParams
+) -> None:
+    """Where only good parts are learnt from, enough of them must be left beside the test."""
+    names = {params.good} if params.good else set(known.values())
+    given, aside, left = (sum(klass in names for klass in labels.values()) for labels in (known, test, chosen))
+    if len(names) == 1 and left < LEAST_GOOD:
+        asked = f" {params.per_class:,} of each class are asked for." if given - aside > left else ""
+        raise InvalidInput(
+            f"{given} {'image is' if given == 1 else 'images are'} labelled '{min(names)}', and {aside} of them "
+            f"{'is' if aside == 1 else 'are'} put aside for the test.{asked} That leaves {left} to learn from; "
+            f"at least {LEAST_GOOD} are needed.",
+            hint=f"Label more good parts: {ENOUGH_GOOD} or more make the threshold a good one.",
         )
 
 

@@ -1,5 +1,6 @@
 """Which images each step takes, and their pixels."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -48,7 +49,8 @@ class Row:
 class Feed:
     """The steps of a run: slices of global batches, one slice per rank.
 
-    A batch is never larger than the images that there are, and always a multiple of the number of ranks.
+    A batch is never larger than the images that there are, and always a multiple of the number of ranks; where there
+    are fewer than were asked for, it is an even number, so that two ranks take what one does.
     """
 
     def __init__(
@@ -57,8 +59,8 @@ class Feed:
         self._pool, self._device, self._group = pool, device, group
         self._labelled = Row(parts.labelled, seed, "labelled")
         self._unlabelled = Row(parts.unlabelled, seed, "unlabelled")
-        self.labelled = _shared(min(labelled, len(parts.labelled)), group)
-        self.unlabelled = _shared(min(unlabelled, len(parts.unlabelled)), group)
+        self.labelled = _shared(labelled, len(parts.labelled), group)
+        self.unlabelled = _shared(unlabelled, len(parts.unlabelled), group)
 
     def at(self, step: int) -> Rows:
         """What a step takes."""
@@ -72,6 +74,8 @@ class Feed:
         )
 
 
-def _shared(count: int, group: Group) -> int:
+def _shared(asked: int, there: int, group: Group) -> int:
     """The largest batch that all ranks can share equally; one image each where there are too few."""
-    return max(count // group.ranks, 1) * group.ranks if count else 0
+    count = min(asked, there)
+    shares = group.ranks if asked <= there else math.lcm(2, group.ranks)
+    return max(count // shares * shares, group.ranks) if count else 0

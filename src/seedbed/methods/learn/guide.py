@@ -9,6 +9,9 @@ _HEAD = """\
 It tells apart: {classes}.
 {values}It takes RGB images of {size} x {size} pixels. model.json has all of this for programs.
 
+The code below reads photographs (JPEG) just as Seedbed does. Images with transparency or of 16 bits take more: the
+second way reads every image that Seedbed reads.
+
 model.onnx: the network with its preprocessing; needs onnxruntime, numpy and Pillow
 
     import json
@@ -17,8 +20,11 @@ model.onnx: the network with its preprocessing; needs onnxruntime, numpy and Pil
     from PIL import Image, ImageOps
 
     facts = json.load(open("model.json"))
-    image = ImageOps.exif_transpose(Image.open("image.jpg")).convert("RGB")  # as it was held, whatever the camera
-    image = image.resize((facts["size"], facts["size"]), Image.BILINEAR, reducing_gap=3.0)
+    sides = (facts["size"], facts["size"])
+    photo = Image.open("image.jpg")
+    photo.draft(None, sides)  # decodes a large JPEG at a smaller scale, as in training
+    image = photo.convert("RGB").resize(sides, Image.BILINEAR, reducing_gap=3.0)
+    image = ImageOps.exif_transpose(image)  # as it was held, whatever the camera
     session = onnxruntime.InferenceSession("model.onnx")
     (answers,) = session.run(["probabilities"], {{"images": np.asarray(image)[None]}})
     print(dict(zip(facts["classes"], answers[0].tolist())))
@@ -26,15 +32,12 @@ model.onnx: the network with its preprocessing; needs onnxruntime, numpy and Pil
 model.safetensors and model.json: for this library, which needs them in one folder
 
     from pathlib import Path
-    import numpy as np
-    from PIL import Image, ImageOps
     from seedbed.methods.learn.model import Model
-    from seedbed.methods.learn.predict import predict
+    from seedbed.methods.learn.predict import predict_path
 
     model = Model.load(Path("."), device="cpu")
-    image = ImageOps.exif_transpose(Image.open("image.jpg")).convert("RGB")
-    image = image.resize((model.size, model.size), Image.BILINEAR, reducing_gap=3.0)
-    print(dict(zip(model.classes, predict(model, np.asarray(image)[None])[0].tolist())))
+    answers = predict_path(model, Path("image.jpg"))
+    print(dict(zip(model.classes, answers.probabilities[0].tolist())))
 """
 _TIMM = """
 model.pt: the same weights as a PyTorch state dict, for timm
@@ -48,8 +51,11 @@ model.pt: the same weights as a PyTorch state dict, for timm
     facts = json.load(open("model.json"))
     network = {made}.eval()
     network.load_state_dict(torch.load("model.pt", weights_only=True))
-    image = ImageOps.exif_transpose(Image.open("image.jpg")).convert("RGB")  # as it was held, whatever the camera
-    image = image.resize((facts["size"], facts["size"]), Image.BILINEAR, reducing_gap=3.0)
+    sides = (facts["size"], facts["size"])
+    photo = Image.open("image.jpg")
+    photo.draft(None, sides)  # decodes a large JPEG at a smaller scale, as in training
+    image = photo.convert("RGB").resize(sides, Image.BILINEAR, reducing_gap=3.0)
+    image = ImageOps.exif_transpose(image)  # as it was held, whatever the camera
     pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)[None] / 255
     mean, std = (torch.tensor(facts["preprocessing"][name]).view(1, 3, 1, 1) for name in ("mean", "std"))
     with torch.no_grad():

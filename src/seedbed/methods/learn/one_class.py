@@ -22,14 +22,13 @@ from seedbed.methods.learn.draws import order
 from seedbed.methods.learn.fitting import fitting_backbone
 from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.pixels import Images, check_images, normalise, to_float
-from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.settings import ENOUGH_GOOD, LEAST_GOOD, TrainSettings
 from seedbed.methods.learn.shortage import says_when_short
 from seedbed.methods.learn.trainer import Trained
 
 ANOMALOUS = "anomalous"
 _AT_ONCE = 128  # images
 _FOLDS = 10
-_LEAST = 4  # good images, under which nothing can be said of their spread
 _ROUNDING = 1e-5  # relative difference of features that may be the computer's, not the images'
 _MIDDLE = 0.05  # probability of an anomaly that a good image in the middle of the others gets
 _SMALLER = "Use smaller images or a smaller network."
@@ -112,10 +111,11 @@ def _good(images: Images, labels: NDArray[np.integer], settings: TrainSettings) 
     good = np.flatnonzero(labels == 0)
     if settings.classes[0] == ANOMALOUS:
         raise InvalidInput(f"The good parts are labelled '{ANOMALOUS}', which is what the others will be called.")
-    if labels.shape != images.shape[:1] or len(good) < _LEAST:
+    if labels.shape != images.shape[:1] or len(good) < LEAST_GOOD:
         raise InvalidInput(
-            f"{len(good)} of {len(images)} images are labelled '{settings.classes[0]}'; at least {_LEAST} are needed.",
-            hint="Label more good parts; twenty or more make the threshold a good one.",
+            f"{len(good)} of the {len(images)} images to learn from are labelled '{settings.classes[0]}'; "
+            f"at least {LEAST_GOOD} are needed.",
+            hint=f"Label more good parts: {ENOUGH_GOOD} or more make the threshold a good one.",
         )
     return good
 

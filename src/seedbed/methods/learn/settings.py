@@ -11,6 +11,7 @@ from seedbed.methods.learn.rates import Batches, Usual
 AUTO: Final = "auto"
 AUTO_ON_A_GPU: Final = "auto-gpu"
 ONE_CLASS = "one-class"  # the algorithm that learns from good parts alone; see `one_class`
+LEAST_GOOD, ENOUGH_GOOD = 4, 20  # good parts: fewer have no spread to speak of; fewer make its threshold a rough guess
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,19 @@ class TrainSettings:
         times = self.ranks if self.scaling == "weak" else 1
         return self.labelled_batch * times, self.unlabelled_batch * times
 
-    def rate(self) -> float:
-        """The peak learning rate: times the ranks under weak scaling."""
-        return self.rate_of_one() * (self.ranks if self.scaling == "weak" else 1)
+    def rate(self, labels: int = 0) -> float:
+        """The peak learning rate: under weak scaling times what the ranks make of the batch of so many labels.
+
+        That is the number of ranks, unless there are fewer labels than all of them would take; 0: enough.
+        """
+        return self.rate_of_one() * self._grown(labels)
+
+    def _grown(self, labels: int) -> float:
+        if self.scaling == "strong":
+            return 1.0
+        if not labels:
+            return float(self.ranks)
+        return min(labels, self.labelled_batch * self.ranks) / min(labels, self.labelled_batch)
 
     def rate_of_one(self) -> float:
         """The peak learning rate of one rank, which follows the batches where none is set."""
@@ -89,13 +100,17 @@ class TrainSettings:
             return _USUAL[self.learning_rate].rate_for(self._batches)
         return self.learning_rate
 
-    def rate_reason(self) -> str:
+    def rate_reason(self, labels: int = 0) -> str:
         """Why the peak learning rate is what it is."""
         reason = "as it was set"
         if isinstance(self.learning_rate, str):
             reason = _USUAL[self.learning_rate].reason_for(self._batches)
         if self.ranks == 1 or self.scaling == "strong":
             return reason
+        grown = self._grown(labels)
+        if grown < self.ranks:
+            few = f"{labels} labels make the batch of {self.ranks} ranks {grown:.3g} times as large"
+            return f"{grown:.3g} times {self.rate_of_one():g}, {reason}: {few}"
         return f"{self.ranks} ranks times {self.rate_of_one():g}, {reason}"
 
     @property
@@ -144,21 +159,31 @@ class TrainSettings:
             problems.append("classes names one class twice.")
         if self.values and len(self.values) != len(self.classes):
             problems.append(f"values has {len(self.values)} numbers for {len(self.classes)} classes.")
-        if list(self.values) != sorted(set(self.values)):
+        if endless := [value for value in self.values if not math.isfinite(value)]:
+            problems.append(f"values has {endless[0]}; each must be a finite number.")
+        elif list(self.values) != sorted(set(self.values)):
             problems.append("values must rise from class to class.")
-        if self.scaling == "strong" and (self.labelled_batch % self.ranks or self.unlabelled_batch % self.ranks):
-            problems.append(
-                f"batches of {self.labelled_batch} and {self.unlabelled_batch} cannot be shared by {self.ranks} ranks."
-            )
+        batches = (self.labelled_batch, self.unlabelled_batch)
+        if self.scaling == "strong" and self.ranks > 0 and any(batch % self.ranks for batch in batches):
+            problems.append(_unshared(*batches, self.ranks))
         if self.nodes != 1:
             problems.append(f"nodes is {self.nodes}; no executor here has several machines for one job: leave it at 1.")
         if self.good and self.algorithm != ONE_CLASS:
             problems.append(f"good is '{self.good}', which only the algorithm '{ONE_CLASS}' takes.")
         amounts = {name: getattr(self, name) for name in (*_ABOVE_0, *_FROM_0)}
         amounts["learning_rate"] = 1.0 if isinstance(self.learning_rate, str) else self.learning_rate
-        problems += [f"{name} is {amounts[name]}; it must be above 0." for name in _ABOVE_0 if not amounts[name] > 0]
-        problems += [f"{name} is {amounts[name]}; it must be 0 or more." for name in _FROM_0 if not amounts[name] >= 0]
+        problems += [
+            f"{name} is {amounts[name]}; it must be above 0, and finite."
+            for name in _ABOVE_0
+            if not 0 < amounts[name] < math.inf
+        ]
+        problems += [
+            f"{name} is {amounts[name]}; it must be 0 or more, and finite."
+            for name in _FROM_0
+            if not 0 <= amounts[name] < math.inf
+        ]
         problems += _problems_of_options(self.options)
+        problems += _problems_of_strength(self.augment)
         if problems:
             raise InvalidInput("The training settings cannot be used.", problems=problems)
 
@@ -181,13 +206,36 @@ def _problems_of_classes(classes: tuple[str, ...], values: tuple[float, ...], al
     ]
 
 
+def _unshared(labelled: int, unlabelled: int, ranks: int) -> str:
+    """What is said, and can be done, where ranks cannot have equal shares of the batches."""
+    common = math.gcd(labelled, unlabelled)
+    sharing = [number for number in range(2, min(common, _MOST_RANKS) + 1) if not common % number]
+    few = ", ".join(str(number) for number in sorted(sharing, key=lambda number: abs(number - ranks))[:_NEAREST])
+    nearest = " and ".join(str(max(1, round(batch / ranks)) * ranks) for batch in (labelled, unlabelled))
+    others = f"ranks that can: {few}; or " if few else ""
+    return (
+        f"ranks: batches of {labelled} and {unlabelled} cannot be shared by {ranks} ranks; "
+        f"{others}take batches of {nearest}."
+    )
+
+
 def _problems_of_options(options: Mapping[str, float]) -> list[str]:
     """What lies outside of its range; an option means the same in every algorithm that has it."""
     found = []
     for name, value in options.items():
-        lowest, highest, words = _OPTIONS.get(name, (-math.inf, math.inf, ""))
-        if not lowest <= value <= highest or (words.startswith("above") and value == lowest):
+        lowest, highest, words = _OPTIONS.get(name, (-math.inf, math.inf, "a finite number"))
+        inside = lowest <= value <= highest and not (words.startswith("above") and value == lowest)
+        if not (inside and math.isfinite(value)):
             found.append(f"options: {name} is {value}; it must be {words}.")
+    return found
+
+
+def _problems_of_strength(strength: Strength) -> list[str]:
+    found = []
+    for name, (highest, words) in _STRENGTHS.items():
+        value = getattr(strength, name)
+        if value != AUTO and not 0 <= value <= highest:
+            found.append(f"augment.{name} is {value}; it must be {words}.")
     return found
 
 
@@ -196,12 +244,24 @@ _OPTIONS: Mapping[str, tuple[float, float, str]] = {
     "memory": (0.0, 1.0, "between 0 and 1"),
     "align": (0.0, 1.0, "between 0 and 1"),
     "ramp": (0.0, 1.0, "between 0 and 1"),
-    "weight": (0.0, math.inf, "0 or more"),
-    "fairness": (0.0, math.inf, "0 or more"),
-    "temperature": (0.0, math.inf, "above 0"),
-    "alpha": (0.0, math.inf, "above 0"),
-    "n_sigma": (0.0, math.inf, "above 0"),
+    "weight": (0.0, math.inf, "0 or more, and finite"),
+    "fairness": (0.0, math.inf, "0 or more, and finite"),
+    "temperature": (0.0, math.inf, "above 0, and finite"),
+    "alpha": (0.0, math.inf, "above 0, and finite"),
+    "n_sigma": (0.0, math.inf, "above 0, and finite"),
 }
+COLOUR_OPERATIONS = 8  # that `augment` has
+_LARGEST_ZOOM = 9.0  # relative: to ten times the size, and a tenth
+_STRENGTHS: Mapping[str, tuple[float, str]] = {  # the most of each, from 0 on
+    "shift": (1.0, "between 0 and 1, a share of the side"),
+    "turn": (180.0, f"'{AUTO}' or between 0 and 180 degrees"),
+    "zoom": (_LARGEST_ZOOM, f"between 0 and {_LARGEST_ZOOM:g}; 0.1 is a tenth larger or smaller"),
+    "operations": (COLOUR_OPERATIONS, f"between 0 and {COLOUR_OPERATIONS}, the operations that there are"),
+    "strong_zoom": (_LARGEST_ZOOM, f"between 0 and {_LARGEST_ZOOM:g}; 0.3 is three tenths larger or smaller"),
+    "shear": (1.0, "between 0 and 1, a share of the side"),
+    "cutout": (1.0, "between 0 and 1, a share of the side"),
+}
+_NEAREST, _MOST_RANKS = 3, 1024  # numbers of ranks that are named where others cannot share the batches; the largest
 _COUNTS = (
     "size",
     "steps",

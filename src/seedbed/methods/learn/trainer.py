@@ -155,7 +155,7 @@ class TrainingRun:
             self._labels,
             settings,
             steps=self._steps,
-            rate=settings.rate(),
+            rate=settings.rate(int((self._labels >= 0).sum())),
             seed=run.seed,
             device=self.device,
             group=group,

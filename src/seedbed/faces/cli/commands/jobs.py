@@ -15,7 +15,7 @@ from seedbed.faces.cli.session import Session, session
 
 if TYPE_CHECKING:
     from seedbed.faces.client import Client
-    from seedbed.faces.client.results import Job
+    from seedbed.faces.client.results import Array, Job
     from seedbed.faces.client.zoo import Start
 
 _BESIDE_A_FILE = ("detach", "as_json")  # options that say nothing of a job
@@ -211,6 +211,8 @@ def finish(here: Session, jobs: "Sequence[Job]", *, detach: bool, as_json: bool)
         made = [f"{name} {uuid}" for name, uuid in job["outputs"].items()]
         details = ", ".join([job["state"], *_measured(here, job), *made])
         say(f"{job['name'] or job['step']} ({job['id']}): {details}")
+        for note in _notes(here, job):
+            say(note)
     _say_starts(ended, _starts(here, ended), "starts" if detach else "started")
     return ended
 
@@ -238,18 +240,40 @@ def _measured(here: Session, job: "Job") -> list[str]:
 
     Both stand in what was made: a job that is answered from the store has measured nothing itself.
     """
-    output = {"train": "model", "evaluate": "report"}.get(job["step"], "")
-    if job["state"] != "done" or output not in job["outputs"]:
-        return []
-    arrays = here.client.bundles.show(job["outputs"][output])["arrays"]
+    output = {"train": "model", "evaluate": "report", "sample-labels": "labels"}.get(job["step"], "")
+    arrays = _arrays(here, job, output)
     found = {name: array["items"][0] for name, array in arrays.items() if len(array["items"] or ()) == 1}
     if output == "report":
         return [f"{found['accuracy']:.1%} of the test images are right"] if "accuracy" in found else []
+    if output == "labels":
+        return _fewer(int(job["spec"]["params"].get("per_class", 0)), arrays)
     given = [f"given {found['labels']:,} labels and {found['images']:,} images"] if "labels" in found else []
     if "rate_reason" in found:
         given.append(f"learning rate {found['learning_rate']:g} ({found['rate_reason']})")
     early = found.get("steps", 0) < found.get("planned", 0)
     return [*given, f"ended early after {found['steps']:,} of {found['planned']:,} steps"] if early else given
+
+
+def _fewer(per_class: int, arrays: "Mapping[str, Array]") -> list[str]:
+    """That some classes have not as many labels as were asked for."""
+    if "count" not in arrays or "classes" not in arrays:
+        return []
+    count = int(arrays["count"]["items"][0])
+    if count >= per_class * len(arrays["classes"]["items"]):
+        return []
+    return [f"{count:,} labels, as not every class has {per_class:,} beside those put aside for the test"]
+
+
+def _notes(here: Session, job: "Job") -> list[str]:
+    """What a test says beside its numbers, such as that every image gets the same answer."""
+    arrays = _arrays(here, job, "report" if job["step"] == "evaluate" else "")
+    return list(arrays["notes"]["items"]) if "notes" in arrays else []
+
+
+def _arrays(here: Session, job: "Job", output: str) -> "Mapping[str, Array]":
+    """The arrays of what a job made under that name; none where it did not."""
+    made = job["outputs"].get(output, "") if job["state"] == "done" else ""
+    return here.client.bundles.show(made)["arrays"] if made else {}
 
 
 def _refuse_beside_a_file(context: typer.Context) -> None:

@@ -56,12 +56,11 @@ def _scores(facts: Mapping[str, Any]) -> None:
     with box("figure", "stack tight"):
         words("Class by class", "h3")
         with table(["Class", "Images", "Found", "Right when said", "F1"], "scores"):
-            for one in told.scores_of(facts):
+            for name, *numbers in told.cells_of(facts):
                 with box("tr"):
-                    words(str(one["name"]), "td")
-                    words(f"{one['count']:,}", "td", "number")
-                    for score in ("recall", "precision", "f1"):
-                        words(say.percent(float(one[score])), "td", "number")
+                    words(name, "td")
+                    for number in numbers:
+                        words(number, "td", "number")
 
 
 def _reliability(facts: Mapping[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Start a training: one button, and a fold with everything for those who know what they want."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -247,13 +248,20 @@ class TrainForm:
 
     def _tell(self, wrong: Mapping[str, str]) -> None:
         for name, field in self._fields.items():
-            field.tell(wrong.get(name, ""))
+            field.tell(_beside(name, wrong.get(name, "")))
         rest = " ".join(sentence for name, sentence in wrong.items() if name not in self._fields)
         self._note.set_text(rest)
         self._note.set_visibility(bool(rest))
         if wrong:
             self._fold.props["open"] = True
             self._fold.update()
+
+
+def _beside(name: str, sentences: str) -> str:
+    """Mistakes as they are told beside their field, which need not name it as the method does."""
+    said = re.sub(rf"(^|[.?] )'?{name}'? (?=(?:is|has|names|must) )", r"\1This ", sentences)
+    said = re.sub(rf"(^|[.?] )('?){name}(?:: |\.)", r"\1\2", said)
+    return said if name == "options" else said[:1].upper() + said[1:]
 
 
 def _select(options: list[str], label: str) -> Callable[[], Element]:
