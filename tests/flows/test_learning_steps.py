@@ -21,6 +21,7 @@ from seedbed.base.run import MemoryRun
 from seedbed.flows.kinds.data import DataSet, Decoded
 from seedbed.flows.kinds.labels import Labels, read_labels
 from seedbed.flows.kinds.models import ANSWERED_FILE, ANSWERS, ANSWERS_FILE, Download, Model, Predictions, Report
+from seedbed.flows.kinds.zoo import Start
 from seedbed.flows.steps import STEPS
 
 QUICK = {"size": 32, "steps": 4, "labelled_batch": 4, "unlabelled_batch": 8, "evaluate_every": 2, "device": "cpu"}
@@ -188,6 +189,8 @@ def test_a_model_of_good_parts_is_judged_against_everything_else(
     facts = do("evaluate", tmp_path / "evaluate", model=model, decoded=decoded, test=test).facts()
     assert [sum(row) for row in facts["confusion"]] == [4, 20]
     assert 0 <= facts["roc_auc"] <= 1
+    few = "It learnt from only 6 good parts"
+    assert facts["notes"][-1].startswith(few) and "20 or more" in facts["notes"][-1]
     with pytest.raises(InvalidInput, match="6 classes") as caught:
         do("train", tmp_path / "again", {**QUICK, "algorithm": "one-class"}, decoded=decoded, labels=labels)
     assert "'good'" in caught.value.hint
@@ -293,3 +296,12 @@ def test_without_held_out_labels_the_report_says_that_no_temperature_was_fitted(
     facts = report.facts()
     assert facts["temperature"] == 1 and facts["calibrated_on"] == 0 and "ece_before" not in facts
     assert "No temperature was fitted" in facts["notes"][0]
+
+
+def test_a_training_takes_as_many_steps_as_its_start_needs(
+    decoded: Decoded, known: Mapping[str, str], tmp_path: Path
+) -> None:
+    labels = Labels.write(tmp_path / "labels", some(known, 2, 0, 3))
+    start = Start(tmp_path / "start", {"card": ("kindred",), "share": (0.5,)})
+    model = do("train", tmp_path / "train", QUICK, decoded=decoded, labels=labels, weights=start)
+    assert model.values["steps"] == model.values["planned"] == (QUICK["steps"] / 2,)

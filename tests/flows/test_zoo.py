@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from seedbed.assets.data.synthetic import write_leaves
 from seedbed.assets.store.bundle import Bundle, Lineage
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.errors import Conflict, Forbidden, InvalidInput, NotFound
+from seedbed.base.ids import new_id
 from seedbed.base.settings import Settings
 from seedbed.flows.kinds.kind import put
 from seedbed.flows.kinds.models import Model, Weights
@@ -269,6 +271,19 @@ def test_a_training_is_recorded_even_where_the_ranking_beside_it_failed(
     assert len(platform.store.find(kind="outcome")) == 1
 
 
+def test_who_says_how_long_to_train_is_not_given_fewer_steps(
+    platform: Platform, data: str, truth: Path, keeping: Kept
+) -> None:
+    keeping("kindred")
+    for said in ({"steps": 4}, {"epochs": 2.0}, {"patience": 3}, {}):
+        jobs = platform.models.train("leaves", str(truth), params={"size": 32, "start": NETWORK, **said}, by=SOLO)
+        (rank,) = (job for job in jobs if job.step == "rank-weights")
+        assert rank.spec.params.get("shorten", False) == (not said)
+    asked = {"size": 32, "start": NETWORK}
+    jobs = platform.models.train("leaves", str(truth), params=asked, weights="kindred", by=SOLO)
+    assert not any(job.spec.params.get("shorten") for job in jobs), "nothing is chosen"
+
+
 def test_the_reason_is_on_the_job_and_the_model_and_what_came_of_it_is_recorded(
     platform: Platform, data: str, truth: Path, keeping: Kept, tmp_path: Path
 ) -> None:
@@ -352,8 +367,8 @@ def test_what_is_imported_is_checked_before_it_is_queued(platform: Platform, tmp
         zoo.add("nothing", by=SOLO)
     with pytest.raises(Forbidden):
         zoo.add(hub="resnet18", by=Identity("x", "x", Role.LABELLER, {}))
-    jobs = zoo.add(path=tmp_path / "w.pt", architecture=NETWORK, data="leaves", by=SOLO)
-    assert [job.step for job in jobs] == ["decode", "signature", "import-weights"] and jobs[-1].name == "w"
+    jobs = zoo.add(path=tmp_path / "w.pt", architecture=NETWORK, by=SOLO)
+    assert [job.step for job in jobs] == ["import-weights"] and jobs[-1].name == "w"
 
 
 def test_a_data_set_that_does_not_exist_is_refused_even_where_there_is_nothing_to_choose_from(
@@ -372,6 +387,79 @@ def test_the_service_needs_no_torch_for_its_zoo(settings: Settings, tmp_path: Pa
         "assert not {'torch', 'timm', 'sklearn'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_what_a_training_started_from_is_told_when_its_card_is_removed(
+    platform: Platform, data: str, truth: Path, keeping: Kept, tmp_path: Path
+) -> None:
+    keeping("kindred")
+    jobs, waiting = train(platform, truth, weights="kindred"), train(platform, truth, weights="kindred", seed=1)
+    advised(platform, tmp_path, jobs["rank-weights"])
+    trained(platform, tmp_path, jobs["train"])
+    platform.catch_up()
+    before = platform.zoo.start_of(jobs["train"].id, by=SOLO)
+    platform.zoo.remove("kindred", by=SOLO)
+    assert platform.zoo.start_of(jobs["train"].id, by=SOLO) == before
+    platform.bundles.remove([before.ranking], by=SOLO)
+    assert platform.zoo.start_of(jobs["train"].id, by=SOLO) == replace(before, ranking="")
+    told = platform.zoo.start_of(waiting["train"].id, by=SOLO)
+    assert (told.card, told.reason) == ("", "The weights that were asked for have been removed.")
+
+
+def test_what_a_training_started_from_is_told_when_its_ranking_is_removed(
+    platform: Platform, data: str, truth: Path, keeping: Kept, tmp_path: Path
+) -> None:
+    keeping("kindred")
+    jobs, waiting = train(platform, truth), train(platform, truth, seed=1)
+    rankings = [advised(platform, tmp_path, flow["rank-weights"]) for flow in (jobs, waiting)]
+    trained(platform, tmp_path, jobs["train"])
+    platform.catch_up()
+    platform.bundles.remove(rankings, by=SOLO)
+    told = platform.zoo.start_of(jobs["train"].id, by=SOLO)
+    assert (told.card, told.reason, told.ranking) == ("kindred", "kindred is near.", "") and told.unproven
+    told = platform.zoo.start_of(waiting["train"].id, by=SOLO)
+    assert (told.card, told.reason) == ("", "The ranking that it was chosen by was removed.")
+
+
+def ranked(platform: Platform, place: Path, network: str, **ratios: float) -> str:
+    """Publish what a ranking of the leaves for a network came to."""
+    facts = {
+        "target": "leaves", "baseline": network, "ranked": [{"name": name, "ratio": ratios[name]} for name in ratios],
+        "advice": {"start": network, "reason": f"{network} is as good."},
+    }  # fmt: skip
+    return platform.store.publish(Ranking.write(place / f"{new_id()}", facts).draft(name="leaves.ranking")).uuid
+
+
+def test_rankings_for_one_network_do_not_hide_those_for_another(platform: Platform, tmp_path: Path) -> None:
+    ranked(platform, tmp_path, "resnet18", rye=0.7, gone=0.1)
+    first = ranked(platform, tmp_path, "resnet18", rye=0.8)
+    second = ranked(platform, tmp_path, NETWORK, wheat=0.5)
+    told = platform.zoo.rankings(by=SOLO)
+    assert [(one["bundle"], one["baseline"]) for one in told] == [(second, NETWORK), (first, "resnet18")]
+    assert [one["bundle"] for one in platform.zoo.rankings(limit=1, by=SOLO)] == [second]
+    both = {"targets": ["leaves"], "sources": ["rye", "wheat"], "ratios": [[0.8, 0.5]]}
+    assert platform.zoo.matrix(by=SOLO) == both
+    ranked(platform, tmp_path, "resnet18", wheat=0.4)
+    assert platform.zoo.matrix(by=SOLO)["ratios"] == [[0.4]], "of each distance the newest, of the newest rankings"
+
+
+def test_a_card_is_not_kept_for_a_data_set_that_it_could_never_be_ranked_by(
+    platform: Platform, tmp_path: Path, data: str, truth: Path
+) -> None:
+    torch.save({}, tmp_path / "w.pt")
+    asked: Any = {"path": tmp_path / "w.pt", "architecture": NETWORK, "data": "leaves", "by": SOLO}
+    with pytest.raises(InvalidInput) as refused:
+        platform.zoo.add(**asked)
+    assert refused.value.message == "'leaves' came without classes, and nothing was trained with it yet."
+    assert "--labels" in refused.value.hint
+    assert [job.step for job in platform.jobs.list(by=SOLO)] == ["ingest"], "nothing was queued"
+    (known,) = [one for one in platform.similarities.known(by=SOLO) if one.data.name == "leaves"]
+    assert known.why_not == refused.value.message
+    train(platform, truth)
+    labels = platform.store.find(kind="labels")[0].uuid
+    jobs = platform.zoo.add(**asked, labels=labels)
+    assert [job.step for job in jobs] == ["decode", "signature", "import-weights"]
+    assert jobs[1].spec.inputs["labels"] == labels
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +56,17 @@ def measured(behind: str, faster: bool) -> list[dict[str, Any]]:
 def ranked(behind: dict[str, Signature], tmp_path: Path) -> Ranked:
     """Rank two cards for new fields; gives the ranking's facts, and the start."""
 
+    number = count()
+
     def rank(outcomes: Any = (), *, reference: bool = True, **params: Any) -> dict[str, Any]:
-        new = decoded(tmp_path / "new", "fields", name="new fields")
-        mine = do("signature", tmp_path / "sign", {"space": "pixels"}, decoded=new)
-        listed = shortlist(tmp_path / "list", {"screens": behind["screens"], "kindred": behind["kindred"],
+        place = tmp_path / str(next(number))
+        new = decoded(place / "new", "fields", name="new fields")
+        mine = do("signature", place / "sign", {"space": "pixels"}, decoded=new)
+        listed = shortlist(place / "list", {"screens": behind["screens"], "kindred": behind["kindred"],
                                                "unknown": None}, outcomes)  # fmt: skip
         asked = {"network": NETWORK, "size": SIDE, "scored": 0, "measured": False, **params}
         found = do(
-            "rank-weights", tmp_path / "rank", asked,
+            "rank-weights", place / "rank", asked,
             decoded=new, signature=mine, shortlist=listed, baseline=behind["screens"] if reference else None,
         )  # fmt: skip
         return {**found["ranking"].facts(), "chosen": found["start"]}
@@ -123,6 +127,15 @@ def test_what_was_measured_decides(ranked: Ranked) -> None:
     assert "expected to save" in facts["advice"]["reason"]
     kept = facts["chosen"].kept
     assert kept and read_card(kept / CARD_FILE).name == "kindred" and (kept / WEIGHTS_FILE).is_file()
+
+
+def test_a_start_that_is_surely_faster_takes_fewer_steps_where_nobody_said_how_long_to_train(ranked: Ranked) -> None:
+    asked, free = ranked(measured("other", faster=True)), ranked(measured("other", faster=True), shorten=True)
+    (high,) = [one["expectation"]["high"] for one in free["ranked"] if one["name"] == "kindred"]
+    assert high < 1 and free["advice"]["share_of_steps"] == free["chosen"].share == high
+    assert asked["advice"]["share_of_steps"] == asked["chosen"].share == 1
+    as_good = ranked(reference=False, shorten=True)
+    assert as_good["advice"]["share_of_steps"] == as_good["chosen"].share == 1
 
 
 def test_starts_that_were_measured_elsewhere_count_until_there_are_others(ranked: Ranked) -> None:

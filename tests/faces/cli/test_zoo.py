@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from seedbed.assets.data.synthetic import write_leaves
+from seedbed.assets.zoo.card import FURTHEST
 from seedbed.base.errors import Failed
 from seedbed.base.settings import Settings
 from seedbed.faces.cli.commands.jobs import _say_starts
@@ -13,6 +14,7 @@ from seedbed.faces.cli.commands.zoo import _show_ranking
 from seedbed.faces.cli.session import _raise_for, _spared
 from seedbed.flows.kinds.models import Weights
 from seedbed.flows.platform import Platform
+from seedbed.methods.similarity.words import how_near
 from tests.faces.cli.conftest import Asked, Seedbed
 from tests.flows.zoo_parts import NETWORK, keep
 
@@ -83,6 +85,18 @@ def test_both_judgements_stand_side_by_side_with_the_reason_and_the_saving(capsy
         assert part in told.out
     assert told.out.rstrip().endswith("Start from wheat: wheat is near and saves 30 %.")
     assert "Left out: old. It has no signature." in told.err and "6 measured starts on 3 data sets" in told.err
+
+
+@pytest.mark.parametrize("ratio", [FURTHEST, FURTHEST - 0.1])
+def test_a_distance_at_the_cap_is_told_as_one_and_the_page_says_so_likewise(
+    capsys: pytest.CaptureFixture[str], ratio: float
+) -> None:
+    known = ranking(start=LITE0, reason="x", expected_saving=0.0, as_good=True)
+    known["ranked"] = [{**known["ranked"][0], "ratio": ratio}]
+    _show_ranking(known)
+    told, capped = capsys.readouterr().out, ratio == FURTHEST
+    assert (">= 100" in told, f"{ratio:.2f}" in told) == (capped, not capped)
+    assert how_near(ratio, "ImageNet's").startswith("at least 100 times") == capped
 
 
 def test_the_usual_weights_are_said_to_be_as_good(capsys: pytest.CaptureFixture[str]) -> None:

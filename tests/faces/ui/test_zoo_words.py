@@ -28,7 +28,10 @@ def test_the_zoo_answers_its_question_first() -> None:
 
 def test_a_ranking_says_where_to_start() -> None:
     told = starts.ranking_in_words(ranking("beans"))
-    assert told == "Start 'beans' from 'wheat': about 35 % of the training should be saved."
+    assert told == "Start 'beans' from 'wheat': it should be as good after 65 % of the training."
+    shorter = ranking("beans")
+    shorter["advice"] |= {"share_of_steps": 0.8}  # type: ignore[operator]
+    assert starts.ranking_in_words(shorter) == f"{told.removesuffix('.')}, and it takes 20 % fewer steps."
     assert starts.ranking_in_words(ranking("beans", as_good=True)).startswith(
         "ImageNet is as good: for 'beans' nothing"
     )
@@ -71,11 +74,10 @@ def test_the_cache_says_what_it_was_good_for() -> None:
 
 
 def test_a_project_is_told_without_words_of_machine_learning() -> None:
-    near = starts.begun_in_words(StartedFrom("wheat", "x epochs", "uuid", 0.4))
-    assert (
-        near
-        == "It begins with what was learnt for 'wheat', whose images are alike: about 40 % of the time should be saved."
-    )
+    near = "It begins with what was learnt for 'wheat', whose images are alike"
+    assert starts.begun_in_words(StartedFrom("wheat", "x epochs", "uuid", 0.4)) == f"{near}."
+    shorter = starts.begun_in_words(StartedFrom("wheat", "x epochs", "uuid", 0.4, 0.75))
+    assert shorter == f"{near}, and it takes 25 % fewer steps."
     as_good = starts.begun_in_words(StartedFrom(LITE0, "x epochs", "uuid"))
     photographs = "It begins with what was learnt from everyday photographs"
     assert as_good == f"{photographs}: nothing else here is surely quicker for these images."
@@ -99,10 +101,39 @@ def test_near_data_sets_are_greener_and_names_are_only_values() -> None:
     )
     strength = [float(cell["itemStyle"]["color"].rpartition(",")[2].rstrip(")")) for cell in cells]
     assert strength[1] > strength[5] > strength[2] > strength[0]
-    assert not cells[0]["label"]["show"] and cells[1]["label"]["show"]
+    assert not cells[0]["label"]["show"] and "label" not in cells[1]
     assert heat.distance_map([], []) and heat.distance_map(["a", "b"], [[0, 0], [0, 0]])
+
+
+def test_numbers_stand_only_in_squares_that_are_wide_enough_for_them() -> None:
+    shown = {(sets, width) for sets in (2, 5, 10, 40) for width in range(200, 2000, 6) if _numbers_at(sets, width)}
+    assert {(2, 296), (5, 398), (10, 848), (40, 1994)} <= shown
+    assert not shown & {(5, 200), (10, 296), (10, 458), (40, 998)}
+    for sets, width in shown:
+        square = (width - (85 if width <= 460 else 140)) / sets  # less the names beside them
+        assert square > len("1,234") * 0.58 * (11 if width <= 460 else 13)
+
+
+def _numbers_at(sets: int, width: int) -> bool:
+    """What holds for a map of that width: one rule at most, else the last."""
+    distances = [[0.0 if one == other else 1234.5 for one in range(sets)] for other in range(sets)]
+    *rules, rest = heat.distance_map([f"{number}" for number in range(sets)], distances)["media"]
+    at = [one for one in rules if one["query"].get("minWidth", 0) <= width <= one["query"]["maxWidth"]]
+    assert len(at) <= 1
+    return bool((at[0] if at else rest)["option"]["series"][0]["label"]["show"])
 
 
 def test_the_most_and_the_least_alike_are_named() -> None:
     assert starts.furthest([("a", "b", 1.0)]) == "'a' and 'b' are the most alike."
     assert starts.furthest([("a", "b", 1.0), ("a", "c", 3.0), ("b", "c", 2.0)]).endswith("'a' and 'c' the least.")
+
+
+def test_where_the_usual_weights_cannot_be_had_the_reason_is_told_and_no_saving() -> None:
+    reason = (
+        "ImageNet's weights of resnet18 cannot be had here; of the cards that can, wheat is expected to be quickest."
+    )
+    advice = {"start": "wheat", "expected_saving": 0.0, "as_good": False, "reason": reason}
+    told = starts.ranking_in_words({"target": "beans", "ranked": [{"name": "wheat"}], "advice": advice})
+    assert told == f"Start 'beans' from 'wheat': {reason}"
+    begun = starts.begun_in_words(StartedFrom("wheat", reason, "uuid"))
+    assert begun == f"It begins with what was learnt for 'wheat'. {reason}"

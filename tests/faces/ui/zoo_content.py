@@ -12,7 +12,7 @@ from PIL import Image
 from seedbed.assets.access.roles import SOLO
 from seedbed.assets.data.synthetic import write_leaves
 from seedbed.assets.projects.labels import LabelEvent
-from seedbed.assets.store.bundle import Lineage
+from seedbed.assets.store.bundle import Bundle, Lineage
 from seedbed.assets.zoo.card import Preprocessing
 from seedbed.assets.zoo.records import WEIGHTS_FILE, KeptCard
 from seedbed.base.ids import new_id
@@ -70,7 +70,7 @@ def fill_zoo(platform: Platform, place: Path) -> ZooContent:
     decoded = {name: job.outputs["decoded"] for name, job in jobs.items()}
     signatures = {name: _signature(platform, place / f"{name} signature", name, decoded[name]) for name in TINTS}
     for name, card in {"wheat leaves": "wheat 2025", "leaves at night": EVIL}.items():
-        _card(platform, place / f"{name} card", card, name, signatures[name])
+        publish_card(platform, place / f"{name} card", card, name, signatures[name])
     ranking = _ranking(platform, place / "ranking", decoded["bean leaves"], "bean leaves", as_good=False)
     as_good = _ranking(platform, place / "as good", decoded["leaves at night"], "leaves at night", as_good=True)
     table = _table(platform, place / "table", signatures)
@@ -97,15 +97,17 @@ def _signature(platform: Platform, folder: Path, name: str, decoded: str) -> str
     return platform.store.publish(made.draft(name=f"{name}.signature", lineage=lineage)).uuid
 
 
-def _card(platform: Platform, folder: Path, name: str, data: str, signature: str) -> None:
+def publish_card(platform: Platform, folder: Path, name: str, data: str, signature: str) -> Bundle:
+    """A card that is in memory; without a signature it cannot be ranked."""
     put(folder / "weights" / WEIGHTS_FILE, name)
     look = Preprocessing((0.5, 0.5, 0.5), (0.5, 0.5, 0.5), 224)
     about: dict[str, Any] = {"signature": signature, "images": 12, "accuracy": 0.941, "licence": "CC-BY-4.0"}
     card = KeptCard(name, "tf_efficientnet_lite0", data, ("a", "b"), 3_400_000, 13_600_000, look, "", 2, **about)
     card.write(folder / "weights")
     made = Weights(folder, {"card": (name,), "architecture": (card.architecture,)})
-    platform.store.publish(made.draft(name=f"{name}.weights", lineage=Lineage("import-weights")))
+    bundle = platform.store.publish(made.draft(name=f"{name}.weights", lineage=Lineage("import-weights")))
     platform.weight_cache.put(name, name, folder / "weights" / WEIGHTS_FILE)
+    return bundle
 
 
 def _ranking(platform: Platform, folder: Path, decoded: str, target: str, *, as_good: bool) -> str:

@@ -55,6 +55,7 @@ class StartView(View):
     reason: str = Field(examples=["wheat 2025 comes from images 40 % nearer than those of ImageNet."])
     ranking: str = Field(description="uuid of the ranking that was made with it, or empty.", examples=[OTHER])
     expected_saving: float = Field(description="Share of the epochs.", examples=[0.35])
+    share_of_steps: float = Field(description="That it takes, of those from the usual weights.", examples=[0.8])
     told: bool = Field(description="It was told what to start from: nothing was chosen.", examples=[False])
 
 
@@ -64,6 +65,7 @@ class AdviceView(View):
     start: str = Field(examples=["wheat 2025"])
     reason: str = Field(examples=["wheat 2025 comes from images 40 % nearer than those of ImageNet."])
     expected_saving: float = Field(description="Share of the epochs; 0 for the baseline.", examples=[0.35])
+    share_of_steps: float = Field(1.0, description="That a training takes which starts as advised.", examples=[0.8])
     as_good: bool = Field(description="The usual weights (ImageNet) are as good.", examples=[False])
 
 

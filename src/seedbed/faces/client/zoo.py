@@ -50,6 +50,7 @@ class Start(TypedDict):
     reason: str
     ranking: str
     expected_saving: float
+    share_of_steps: float
     told: bool
 
 
@@ -59,6 +60,7 @@ class Advice(TypedDict):
     start: str
     reason: str
     expected_saving: float
+    share_of_steps: float
     as_good: bool
 
 

@@ -40,8 +40,10 @@ def ranking_in_words(facts: Mapping[str, Any]) -> str:
     advice, target = facts["advice"], facts["target"]
     if advice["as_good"]:
         return f"ImageNet is as good: for '{target}' nothing here is surely quicker than {USUAL}."
-    saving = f"about {percent(round(advice['expected_saving'], 2))} of the training should be saved"
-    return f"Start '{target}' from {called(advice['start'])}: {saving}."
+    if not advice["expected_saving"]:
+        return f"Start '{target}' from {called(advice['start'])}: {advice['reason']}"
+    saving = f"it should be as good after {percent(round(1 - advice['expected_saving'], 2))} of the training"
+    return f"Start '{target}' from {called(advice['start'])}: {saving}{_fewer(advice.get('share_of_steps', 1.0))}."
 
 
 def nearness_in_words(one: Mapping[str, Any]) -> str:
@@ -66,9 +68,9 @@ def saving_in_words(expected: Mapping[str, Any]) -> str:
 def learnt_in_words(learnt: Mapping[str, int]) -> str:
     """What the expectations rest on."""
     if not learnt["outcomes"]:
-        return "No training here has been measured yet, so it is careful; it learns from every one that ends."
+        return "No start has been measured yet, so it is careful."
     many = plural(learnt["targets"], "data set")
-    return f"What is expected was learnt from {plural(learnt['outcomes'], 'finished training')} on {many}."
+    return f"What is expected was learnt from {plural(learnt['outcomes'], 'measured start')} on {many}."
 
 
 def cache_in_words(cache: Mapping[str, Any]) -> str:
@@ -95,8 +97,14 @@ def begun_in_words(started: StartedFrom) -> str:
     begins = f"It begins with what was learnt for {called(started.card)}"
     if started.told or not started.ranking:
         return f"{begins}, as was asked."
-    share = percent(round(started.expected_saving, 2))
-    return f"{begins}, whose images are alike: about {share} of the time should be saved."
+    if not started.expected_saving:
+        return f"{begins}. {sentence(started.reason)}"
+    return f"{begins}, whose images are alike{_fewer(started.share_of_steps)}."
+
+
+def _fewer(share: float) -> str:
+    """That it takes fewer steps, where it does."""
+    return f", and it takes {percent(round(1 - share, 2))} fewer steps" if share < 0.995 else ""
 
 
 def furthest(pairs: Sequence[tuple[str, str, float]]) -> str:

@@ -73,11 +73,14 @@ class Start(Kind):
     def named(cls, folder: Path, card: str) -> Self:
         """Those that a network has anyway: nothing but their name."""
         folder.mkdir(parents=True, exist_ok=True)
-        return cls(folder, {"card": (card,)})
+        return cls(folder, {"card": (card,), "share": (1.0,)})
 
     @classmethod
-    def of(cls, folder: Path, card: str, kept: Path) -> Self:
-        """Those in a card's folder, whose bytes are shared where the disk can do that."""
+    def of(cls, folder: Path, card: str, kept: Path, *, share: float = 1.0) -> Self:
+        """Those in a card's folder, whose bytes are shared where the disk can do that.
+
+        `share` of the steps that a training would take from the usual weights is enough for one from these.
+        """
         place = folder / "weights"
         place.mkdir(parents=True, exist_ok=True)
         for name in (CARD_FILE, WEIGHTS_FILE):
@@ -85,7 +88,12 @@ class Start(Kind):
                 os.link(kept / name, place / name)
             except OSError:
                 shutil.copyfile(kept / name, place / name)
-        return cls(folder, {"card": (card,)})
+        return cls(folder, {"card": (card,), "share": (share,)})
+
+    @property
+    def share(self) -> float:
+        """Of the steps."""
+        return float(self.values.get("share", (1.0,))[0])  # rankings of earlier versions shortened nothing
 
     @property
     def kept(self) -> Path | None:

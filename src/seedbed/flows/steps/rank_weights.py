@@ -28,6 +28,7 @@ class RankParams(Params):
     seconds: float = Field(0.0, ge=0, description="Of a training from the usual weights, estimated; 0: unknown.")
     loading: dict[str, float] = Field(default_factory=dict, description="Seconds to read a card's weights.")
     in_memory: tuple[str, ...] = Field((), description="Cards whose weights the machine has in memory.")
+    shorten: bool = Field(False, description="Let a training from surely faster weights take so many fewer steps.")
 
 
 class RankedStart(TypedDict):
@@ -74,10 +75,11 @@ def rank_weights(
         left_out=left_out,
         on_progress=stoppable(run, "comparing with the weights of the zoo"),
     )
-    chosen = found.advice.start
+    chosen, share = found.advice.start, found.advice.share if params.shorten else 1.0
     place = run.folder / "start-bundle"
-    start = Start.of(place, chosen, folders[chosen]) if chosen in folders else Start.named(place, chosen)
-    return {"ranking": _told(run.folder / "ranking-bundle", found, signature, baseline, params), "start": start}
+    kept = folders.get(chosen)
+    start = Start.of(place, chosen, kept, share=share) if kept else Start.named(place, chosen)
+    return {"ranking": _told(run.folder / "ranking-bundle", found, signature, baseline, params, share), "start": start}
 
 
 def _read(path: Path) -> Any:
@@ -103,7 +105,9 @@ def _sources(shortlist: Shortlist) -> tuple[list[Any], dict[str, Path], dict[str
     return sources, folders, left_out
 
 
-def _told(folder: Path, found: Any, signature: Signature, baseline: Signature | None, params: RankParams) -> Ranking:
+def _told(
+    folder: Path, found: Any, signature: Signature, baseline: Signature | None, params: RankParams, share: float
+) -> Ranking:
     advice = found.advice
     facts = {
         "target": str(signature.values["data"][0]),
@@ -118,6 +122,7 @@ def _told(folder: Path, found: Any, signature: Signature, baseline: Signature | 
             "start": advice.start,
             "reason": advice.reason,
             "expected_saving": advice.expected_saving,
+            "share_of_steps": share,
             "as_good": advice.start == params.network,
         },
     }

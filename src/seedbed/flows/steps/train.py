@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any, Self, get_type_hints
 
@@ -156,7 +156,7 @@ def train_model(
     kept_out = set(decoded.numbered(holdout.rows())) if holdout else set()
     if both := sorted(set(given) & kept_out):
         raise InvalidInput(f"{len(both)} images of 'labels' are also in 'holdout', such as {decoded.files[both[0]]}.")
-    settings = settings_of(params, given.values())
+    settings = _shortened(settings_of(params, given.values()), weights)
     given = {row: klass for row, klass in given.items() if klass in settings.classes}
     used = np.array([row for row in range(len(decoded.images)) if row not in kept_out])
     pixels = _rows_of(decoded.pixels, used, run.folder / "pixels.npy", mapped=settings.ranks > 1)
@@ -174,7 +174,7 @@ def train_model(
         "best_step": (int(trained.step),),
         "labels": (len(given),),
         "images": (len(used),),
-        **_rate(settings),
+        **_rate(settings, len(given)),
         **{name: (float(value),) for name, value in trained.metrics.items()},
     }
     model = Model(folder, values)
@@ -183,11 +183,17 @@ def train_model(
     return model
 
 
-def _rate(settings: TrainSettings) -> dict[str, tuple[Any, ...]]:
+def _shortened(settings: TrainSettings, weights: Weights | Start | None) -> TrainSettings:
+    """As many of the steps as are surely enough from weights that a ranking chose."""
+    share = weights.share if isinstance(weights, Start) else 1.0
+    return replace(settings, steps=max(1, round(settings.steps * share)))
+
+
+def _rate(settings: TrainSettings, labels: int) -> dict[str, tuple[Any, ...]]:
     """The learning rate that was taken, and why; what learns from good parts alone takes none."""
     if settings.algorithm == ONE_CLASS:
         return {}
-    return {"learning_rate": (settings.rate(),), "rate_reason": (settings.rate_reason(),)}
+    return {"learning_rate": (settings.rate(labels),), "rate_reason": (settings.rate_reason(labels),)}
 
 
 def _numbers(given: Mapping[int, str], used: NDArray[np.int64], classes: Sequence[str]) -> NDArray[np.int64]:

@@ -51,6 +51,7 @@ from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
 # loaded with the first question: a service that only schedules needs no inference engine
 _ENGINES: Registry[Any] = Registry("engine", {"onnx": "seedbed.flows.onnx:OnnxModel"})
+_LENGTHS = {"steps", "epochs", "patience"}  # who sets one of these has said how long to train
 _OPEN_MODELS = 4
 
 
@@ -120,8 +121,10 @@ class Models:
         (a column of the data set, such as the plant) all stay on one side; with `folds`, the part number `fold`. Of
         the rest all are used, or `labels_per_class`. Where nothing is said and there is a GPU, it is used; resources
         with several GPUs train with as many ranks. `weights`: 'auto', which ranks those of the zoo for the network that
-        the parameters name; a card's name; 'pretrained', the usual ones of the network; or 'none', from scratch.
+        the parameters name; a card's name; 'pretrained', the usual ones of the network; or 'none', from scratch. Where
+        a ranking chooses weights that are surely faster, and nobody said how long to train, it takes fewer steps.
         """
+        fixed = _LENGTHS & {*(params or {})}
         resources = self._on(params or {}, resources)
         params, resources = with_ranks(with_habits(params or {}, resources), resources)
         place = self._projects.get(project, by=by) if project else None
@@ -135,7 +138,7 @@ class Models:
                 labels = self._projects.draft_labels(place.id, Path(folder), by=by)
                 params = self._of_project(place, params, by)
                 given, drafts = labels.uuid, [labels] if isinstance(labels, Draft) else []
-            images = self._bundles.show(data, by=by)
+            images = self._images(data, by)
             name = in_a_name(place.name if place else images.name)
             if labels_ref:
                 labels = self._labels(labels_ref, Path(folder), f"{name}.truth", place.id if place else "", by)
@@ -143,7 +146,9 @@ class Models:
                 given, drafts = labels.uuid, [labels] if isinstance(labels, Draft) else []
             elif not place:
                 self._refuse_without_labels(images, params, by)
-            beginning = self._starts.beginning(weights, params, images, project=place.id if place else "", by=by)
+            beginning = self._starts.beginning(
+                weights, params, images, shorten=not fixed, project=place.id if place else "", by=by
+            )
             params, drafts = beginning.params, [*drafts, *beginning.drafts]
             settings = {
                 "name": name,
@@ -161,6 +166,14 @@ class Models:
             }
             chosen = partial(_as_chosen, cls, resources, beginning, images.name)
             return self._start("few-labels", settings, by, chosen, drafts)
+
+    def _images(self, ref: str, by: Identity) -> Bundle:
+        """The data set to train on; who names one that is not there is told how to have one."""
+        try:
+            return self._bundles.show(ref, by=by)
+        except NotFound as error:
+            hint = f"{error.hint} See which there are: seedbed data list. Bring images in: seedbed data add FOLDER."
+            raise NotFound(error.message, hint=hint.strip()) from None
 
     def _refuse_without_labels(self, images: Bundle, params: Mapping[str, Any], by: Identity) -> None:
         """Where nobody gives labels, the folders of the images must; a project that works on them is named."""

@@ -121,7 +121,7 @@ class Similarities:
         if fit:
             return Comparable(data, max(fit, key=_images).uuid)
         if not classes:
-            return Comparable(data, why_not=f"'{data.name}' came without classes, and nothing was trained with it yet.")
+            return Comparable(data, why_not=self._looks.without_classes(data))
         return Comparable(data)
 
     def _place(self, chosen: Sequence[Bundle], by: Identity) -> str:

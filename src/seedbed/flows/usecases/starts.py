@@ -30,6 +30,7 @@ from seedbed.runtime.jobs.spec import JobSpec, output_of_job
 from seedbed.runtime.jobs.states import State
 
 AUTO, SCRATCH, USUAL = "auto", "none", "pretrained"
+STARTED_FROM, WHY = "started-from", "why"  # tags of a model
 _CONTENT = "content"  # the tag of a shortlist that says what is in it
 _MOST_OUTCOMES = 1000  # the newest ones
 _MANY = 100  # jobs of one flow
@@ -42,14 +43,17 @@ _DEFAULTS = TrainSettings()
 class StartedFrom:
     """What a training started from, or will, and why; `ranking` is the bundle that says it in numbers.
 
-    Where it was told what to start from, nothing was chosen: the ranking stands beside it.
+    Where it was told what to start from, nothing was chosen: the ranking stands beside it. It takes `share_of_steps`.
+    Where the ranking that it was chosen by has been removed, `unproven`, only the reason is left.
     """
 
     card: str
     reason: str
     ranking: str = ""
     expected_saving: float = 0.0
+    share_of_steps: float = 1.0
     told: bool = False
+    unproven: bool = False
 
 
 class Starts:
@@ -66,18 +70,19 @@ class Starts:
     # --- before ---------------------------------------------------------------------------------------------------
 
     def beginning(
-        self, weights: str, params: Mapping[str, Any], data: Bundle, *, project: str, by: Identity
+        self, weights: str, params: Mapping[str, Any], data: Bundle, *, shorten: bool, project: str, by: Identity
     ) -> Beginning:
         """What a training with these parameters starts from: auto, none (from scratch), pretrained, or a card's name.
 
-        With nothing to choose from nothing changes: no job is added to the training.
+        With nothing to choose from nothing changes: no job is added to the training. `shorten`: what is chosen because
+        it is surely faster takes so many fewer steps.
         """
         asked = SCRATCH if weights in ("", AUTO) and params.get("weights") == SCRATCH else weights or AUTO
         estimates = self._estimates(params)
         if asked == SCRATCH:
             return Beginning({**params, "weights": SCRATCH}, estimates=estimates)
         if asked == AUTO:
-            return replace(self._ranked(params, data, project), estimates=estimates)
+            return replace(self._ranked(params, data, project, shorten=shorten), estimates=estimates)
         if asked == USUAL:
             return Beginning(params, estimates=estimates)
         return replace(self._asked_for(asked, params, data, project, by), estimates=estimates)
@@ -133,7 +138,7 @@ class Starts:
         beside = self._ranked({**params, "start": chosen or architecture}, data, project)
         return replace(beside, weights=card.bundle.uuid)
 
-    def _ranked(self, params: Mapping[str, Any], data: Bundle, project: str) -> Beginning:
+    def _ranked(self, params: Mapping[str, Any], data: Bundle, project: str, *, shorten: bool = False) -> Beginning:
         start, size = str(params.get("start", _DEFAULTS.start)), _size(params)
         if params.get("algorithm") == ONE_CLASS:  # its network is not trained: there is no time to save
             return Beginning(params)
@@ -147,7 +152,7 @@ class Starts:
             {start: CARDS.get(start).size} if start in CARDS else {}
         )
         timing = self.timing(sizes, self._estimates(params).get("seconds", 0.0))
-        rank = {"network": start, "size": size, **timing}
+        rank = {"network": start, "size": size, **timing, **({"shorten": True} if shorten else {})}
         drafts = (draft,) if draft else ()
         return Beginning(
             params,
@@ -208,10 +213,9 @@ class Starts:
             return StartedFrom("scratch", "It was asked to start from scratch.")
         made = output_of_job(given)
         if made:
-            return self._of_ranking(self._queue.get(made[0]), usual)
+            return self._of_ranking(job, self._queue.get(made[0]), usual)
         if given:
-            ranked = self.beside(job)
-            return self._of_bundle(given, usual, ranked.outputs.get("ranking", "") if ranked else "")
+            return self._of_bundle(job, given)
         return StartedFrom(usual, "These are its network's usual weights; no others were compared with its images.")
 
     def beside(self, job: Job) -> Job | None:
@@ -226,7 +230,7 @@ class Starts:
             raise InvalidInput(f"'{bundle.name}' is of kind '{bundle.kind}', not a ranking.")
         return json_of(self._store, bundle, "ranking")
 
-    def _of_ranking(self, rank: Job, usual: str) -> StartedFrom:
+    def _of_ranking(self, job: Job, rank: Job, usual: str) -> StartedFrom:
         if not rank.state.ended:
             return StartedFrom("", "The weights of the zoo are being compared with its images.")
         if rank.step != RANK or rank.state is not State.DONE:
@@ -235,16 +239,31 @@ class Starts:
         try:
             advice = self.ranking(rank.outputs["ranking"])["advice"]
         except NotFound:
-            return StartedFrom("", "The ranking that it was chosen by was removed.")
-        saving = float(advice["expected_saving"])
-        return StartedFrom(str(advice["start"]), str(advice["reason"]), rank.outputs["ranking"], saving)
+            return replace(self._remembered(job, "The ranking that it was chosen by was removed."), unproven=True)
+        saving, share = float(advice["expected_saving"]), float(advice.get("share_of_steps", 1.0))
+        return StartedFrom(str(advice["start"]), str(advice["reason"]), rank.outputs["ranking"], saving, share)
 
-    def _of_bundle(self, uuid: str, usual: str, ranking: str) -> StartedFrom:
+    def _of_bundle(self, job: Job, uuid: str) -> StartedFrom:
+        beside = self.beside(job)
+        kept = self._still_there(beside.outputs.get("ranking", "")) if beside else None
+        weights = self._still_there(uuid)
+        if weights:
+            told = StartedFrom(str(weights.arrays["card"].items[0]), "These weights were asked for.")
+        else:
+            told = self._remembered(job, "The weights that were asked for have been removed.")
+        return replace(told, ranking=kept.uuid if kept else "", told=True)
+
+    def _remembered(self, job: Job, lost: str) -> StartedFrom:
+        """What was written on the model that a training made; where nothing was, only what has been lost."""
+        model = self._still_there(job.outputs.get("model", ""))
+        tags = model.tags if model else {}
+        return StartedFrom(tags.get(STARTED_FROM, ""), tags.get(WHY, lost))
+
+    def _still_there(self, uuid: str) -> Bundle | None:
         try:
-            card = self._store.get(uuid).arrays["card"].items[0]
+            return self._store.get(uuid) if uuid else None
         except NotFound:
-            return StartedFrom(usual, "The weights that were asked for have been removed.")
-        return StartedFrom(str(card), "These weights were asked for.", ranking, told=True)
+            return None
 
 
 def _size(params: Mapping[str, Any]) -> int:

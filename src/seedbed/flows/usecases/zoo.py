@@ -1,7 +1,10 @@
 """The zoo as people use it: look at cards, bring weights in, rank them for a data set, see what is in memory."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +23,7 @@ from seedbed.assets.zoo.records import check_card_name
 from seedbed.base.errors import Conflict, InvalidInput, NotFound
 from seedbed.base.files import expanded
 from seedbed.base.names import in_a_name
-from seedbed.flows.facts import data_behind
+from seedbed.flows.facts import data_behind, json_of
 from seedbed.flows.kinds.data import DataSet
 from seedbed.flows.kinds.models import Model, Report
 from seedbed.flows.kinds.zoo import Ranking
@@ -37,7 +40,7 @@ from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobClass, JobSpec
 
-_RECENT = 200  # rankings that a matrix is made of
+_RECENT = 1000  # rankings that are looked through for the newest of each data set and network
 
 
 class Zoo:
@@ -132,7 +135,7 @@ class Zoo:
             seen = self._seen_by(found)
         else:
             facts |= {"path": str(expanded(path).absolute()) if path else "", "hub": hub}
-            seen = self._images_of(data, labels, by) if data else None
+            seen = self._images_of(data, labels, by, labelled=True) if data else None
         specs: list[JobSpec] = []
         if seen:
             signing = JobSpec("signature", {"name": seen.name}, seen.inputs, name=f"{called}.signature")
@@ -208,14 +211,17 @@ class Zoo:
             bundle = self._bundles.show(f"{in_a_name(bundle.name)}.{Ranking.kind}", by=by)
         return {"bundle": bundle.uuid, "created": bundle.created, **self._starts.ranking(bundle.uuid)}
 
+    def rankings(self, *, limit: int = _RECENT, by: Identity) -> list[dict[str, Any]]:
+        """What the newest ranking of each data set and network says, the newest first."""
+        return list(islice(self._newest_rankings(by), limit))
+
     def matrix(self, *, by: Identity) -> dict[str, Any]:
         """How far every ranked data set is from those behind the weights, as its newest rankings say, as a table.
 
         A number is the distance over that to the baseline, None where it was not measured.
         """
-        found = self._store.find(kind=Ranking.kind, project=visible_projects(by), limit=_RECENT)
         ratios: dict[str, dict[str, float | None]] = {}
-        for facts in reversed([self._starts.ranking(one.uuid) for one in found]):  # newer ones have the last word
+        for facts in reversed(self.rankings(by=by)):  # newer ones have the last word
             ratios.setdefault(facts["target"], {}).update({one["name"]: one["ratio"] for one in facts["ranked"]})
         sources = sorted({name for known in ratios.values() for name in known})
         rows = [[ratios[target].get(source) for source in sources] for target in sorted(ratios)]
@@ -272,6 +278,17 @@ class Zoo:
             raise InvalidInput(f"'{found.name}' is of kind '{found.kind}', not a model.")
         return found
 
+    def _newest_rankings(self, by: Identity) -> Iterator[dict[str, Any]]:
+        """Rankings for several networks share a name: of each only the versions tell them apart."""
+        places = visible_projects(by)
+        seen = set[tuple[str, str]]()
+        for bundle in self._store.find(kind=Ranking.kind, project=places, all_versions=True, limit=_RECENT):
+            with suppress(NotFound):  # it was removed a moment ago
+                about = _about(self._store, bundle.uuid)
+                if about not in seen:
+                    seen.add(about)
+                    yield {"bundle": bundle.uuid, "created": bundle.created, **self._starts.ranking(bundle.uuid)}
+
     def _of_model(self, model: Bundle, given: Mapping[str, Any]) -> dict[str, Any]:
         data = data_behind(self._store, model.uuid)
         nodes = self._store.lineage(model.uuid, depth=1, direction="down").nodes.values()
@@ -301,13 +318,19 @@ class Zoo:
         pixels, decoding = (decoded.uuid, ()) if is_fine(decoded) else self._starts.looks.pixels(behind)
         return _Seen(behind.name, pixels, decoding, labels.uuid)
 
-    def _images_of(self, data: str, labels: str, by: Identity) -> "_Seen":
-        """A data set's images as pixels, and the labels that are named."""
+    def _images_of(self, data: str, labels: str, by: Identity, *, labelled: bool = False) -> "_Seen":
+        """A data set's images as pixels, and the labels that are named; `labelled`: refused where there are none."""
         if not data:
             raise InvalidInput("There is no data set to compare.", hint="Name one, or give the project its data.")
         bundle = self._bundles.show(data, by=by)
         if bundle.kind != DataSet.kind:
             raise InvalidInput(f"'{bundle.name}' is of kind '{bundle.kind}', not a data set.")
+        if labelled and not labels and not bundle.arrays["classes"].items:
+            raise InvalidInput(
+                self._starts.looks.without_classes(bundle),
+                hint="Name a bundle of its labels too (--labels), or say in words what is behind the weights "
+                "(--trained-on); such a card cannot be ranked.",
+            )
         known = self._bundles.show(labels, by=by).uuid if labels else ""
         return _Seen(bundle.name, *self._starts.looks.pixels(bundle), known)
 
@@ -326,6 +349,13 @@ class Zoo:
 
     def _network(self, start: str) -> str:
         return CARDS.get(start).architecture if start in CARDS else start
+
+
+@lru_cache(maxsize=4096)  # bundles never change
+def _about(store: Store, uuid: str) -> tuple[str, str]:
+    """The data set and the network of a ranking."""
+    facts = json_of(store, store.get(uuid), Ranking.kind)
+    return str(facts["target"]), str(facts["baseline"])
 
 
 def _facts_of(card: Card) -> dict[str, Any]:

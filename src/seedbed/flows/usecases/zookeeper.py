@@ -21,7 +21,7 @@ from seedbed.flows.kinds.models import FACTS_FILE
 from seedbed.flows.kinds.zoo import Outcome
 from seedbed.flows.starting import RANK, TRAIN
 from seedbed.flows.usecases.cards import Cards
-from seedbed.flows.usecases.starts import Starts
+from seedbed.flows.usecases.starts import STARTED_FROM, WHY, Starts
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.runtime.jobs.queue import Queue
 from seedbed.runtime.jobs.records import Job
@@ -84,7 +84,7 @@ class Learner:
     def _record(self, job: Job, model: Bundle) -> None:
         told = self._starts.of(job)
         if told and told.card:
-            self._store.tag(model.uuid, {"started-from": told.card, "why": told.reason[:_LONGEST]})
+            self._store.tag(model.uuid, {STARTED_FROM: told.card, WHY: told.reason[:_LONGEST]})
         facts = self._facts(job, model, told.ranking if told else "")
         if not facts["curve"]:  # without labels to judge by nobody knows how soon it was good
             return
@@ -106,7 +106,7 @@ class Learner:
             "start": baseline if start.startswith("hub:") or start in CARDS else start,
             "baseline": baseline,
             "architecture": str(model.arrays["architecture"].items[0]),
-            "alike": digest_of([same, inputs, job.spec.seed]),
+            "alike": digest_of([same, inputs, job.spec.seed, _planned(model)]),
             "steps": int(str(model.arrays["steps"].items[0])),
             "best_step": int(str(model.arrays["best_step"].items[0])) if "best_step" in model.arrays else 0,
             "curve": _accuracies(self._store, model),
@@ -115,6 +115,11 @@ class Learner:
         }
         ranked = self._starts.ranking(ranking)["ranked"] if ranking else []
         return facts | {"evidence": next((one["evidence"] for one in ranked if one["name"] == start), None)}
+
+
+def _planned(model: Bundle) -> int:
+    """The steps that a training was to take: a shorter one lowers its rate sooner, and is not to be compared."""
+    return int(str(model.arrays["planned"].items[0])) if "planned" in model.arrays else 0
 
 
 class Holder:

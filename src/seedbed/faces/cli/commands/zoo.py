@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seedbed.assets.zoo.card import NO_BASELINE
+from seedbed.assets.zoo.card import FURTHEST, NO_BASELINE
 from seedbed.base.resources import show_size
 from seedbed.faces.cli.commands.given import labels_of
 from seedbed.faces.cli.commands.jobs import finish
@@ -230,14 +230,21 @@ def _show_ranking(ranking: "Ranking") -> None:
 def _row(one: "Ranked") -> tuple[object, ...]:
     expected = one["expectation"]
     epochs = f"{expected['epoch_ratio']:.2f} ({expected['low']:.2f} to {expected['high']:.2f})"
-    ratio = "unknown" if one["ratio"] is None else f"{one['ratio']:.2f}{'' if one['exact'] else ' (roughly)'}"
     scores = ", ".join(f"{name} {value:+.2f}" for name, value in one["scores"].items())
     return (
         one["name"],
         one["trained_on"],
         f"{one['dsd']:.2f}",
-        ratio,
+        _ratio(one),
         epochs,
         scores,
         "in memory" if one["in_memory"] else "",
     )
+
+
+def _ratio(one: "Ranked") -> str:
+    if one["ratio"] is None:
+        return "unknown"
+    if one["ratio"] >= FURTHEST:
+        return f">= {FURTHEST:.0f}"
+    return f"{one['ratio']:.2f}{'' if one['exact'] else ' (roughly)'}"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from seedbed.assets.access.roles import Role
 from seedbed.assets.store.bundle import Array, ArrayType, Bundle
+from seedbed.assets.store.lineage import Graph
 from seedbed.base.errors import NotFound
 from seedbed.base.resources import show_size
 from seedbed.faces.ui import words as say
@@ -13,10 +14,11 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import lineage
 from seedbed.faces.ui.parts.made import TOLD, show_made
 from seedbed.faces.ui.site import Visit, page
+from seedbed.flows.kinds.models import Weights
 
-_FILES, _ITEMS, _VERSIONS = 60, 12, 20
+_FILES, _ITEMS, _VERSIONS, _DERIVED = 60, 12, 20, 12
 _PLAIN = (ArrayType.INT, ArrayType.FLOAT, ArrayType.STR, ArrayType.BOOL)
-_SHOWN_WELL = {"report", "predictions", "data-set", "labels", "model", "download", *TOLD}
+_SHOWN_WELL = {"report", "predictions", "data-set", "labels", "model", "download", "weights", *TOLD}
 
 
 @page("/bundles/{ref}", role=Role.VIEWER)
@@ -53,24 +55,31 @@ async def _versions(visit: Visit, found: Bundle) -> list[Bundle]:
 
 
 async def _lineage(visit: Visit, found: Bundle) -> None:
-    graphs = []
+    graphs: list[Graph] = []
+    more = 0
     for direction in ("up", "down"):
         try:
-            graphs.append(await visit.ask(visit.platform.bundles.lineage, found.uuid, direction=direction, depth=6))
+            graph = await visit.ask(visit.platform.bundles.lineage, found.uuid, direction=direction, depth=6)
         except NotFound:
             continue
+        if direction == "down":
+            graph, more = lineage.nearest(graph, _DERIVED)
+        graphs.append(graph)
     nodes, edges = lineage.merged(graphs)
     if len(nodes) > 1:
         with card("Where it comes from, and what was made of it"):
             arrows = [(edge.input, edge.made) for edge in edges]
             lineage.draw(lineage.boxes_of(nodes, [found.uuid]), arrows, f"Lineage of {found.name}")
+            if more:
+                words(f"and {more:,} more that were made of it", "p", "soft small")
 
 
 def _arrays(found: Bundle) -> None:
     if not found.arrays:
         words("Nothing.", "p", "soft")
     single = {name: array for name, array in found.arrays.items() if len(array.items) == 1 and array.type in _PLAIN}
-    facts({name: _number(array.items[0]) for name, array in single.items()})
+    if not _is_card(found):  # which has said it above
+        facts({name: _number(array.items[0]) for name, array in single.items()})
     for name, array in found.arrays.items():
         if name not in single:
             with box("section", "stack tight"):
@@ -78,6 +87,10 @@ def _arrays(found: Bundle) -> None:
                     words(name, "h3")
                     words(f"{say.plural(len(array.items), 'item')} of type {array.type}", "span", "soft small")
                 _array(found, name, array)
+
+
+def _is_card(found: Bundle) -> bool:
+    return found.kind == Weights.kind and "card" in found.arrays
 
 
 def _number(value: object) -> str:
@@ -121,7 +134,8 @@ async def _facts(visit: Visit, found: Bundle) -> None:
             for name, value in found.tags.items():
                 link(f"{name}={value}", path("bundles", tag=f"{name}={value}"), "tag")
     pairs = {"made": say.moment(found.created), "size": show_size(found.size or sum(one.size for one in found.files))}
-    pairs |= {name: say.value_of(value) for name, value in found.lineage.params.items()}
+    if not _is_card(found):
+        pairs |= {name: say.value_of(value) for name, value in found.lineage.params.items()}
     facts({**pairs, "uuid": found.uuid, "key": found.key or "none: it was not computed", "content": found.digest})
     if found.lineage.job:
         with box(classes="row"):

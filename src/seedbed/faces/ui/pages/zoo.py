@@ -9,7 +9,6 @@ from seedbed.assets.access.roles import Role
 from seedbed.assets.store.bundle import Bundle
 from seedbed.assets.store.events import Event
 from seedbed.assets.zoo.backbones import network_of
-from seedbed.base.errors import NotFound
 from seedbed.base.resources import show_size
 from seedbed.faces.ui import starts as tell
 from seedbed.faces.ui import theme
@@ -20,7 +19,7 @@ from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.telling import say_so, telling
 from seedbed.methods.learn.settings import TrainSettings
 
-_SETS, _RANKINGS = 100, 12
+_SETS, _RANKINGS = 100, 50
 
 
 @page("/zoo", role=Role.VIEWER)
@@ -68,7 +67,7 @@ class ZooPage:
         zoo = self._visit.platform.zoo
         cards = await self._visit.shared(zoo.cards)
         cache = await self._visit.shared(zoo.cache)
-        rankings = await self._rankings()
+        rankings = await self._visit.shared(zoo.rankings, limit=_RANKINGS)
         here = [one for one in cards if one["on_disk"]]
         newest = data[0].name if data else ""
         told = next((facts for facts in rankings if facts["target"] == newest), rankings[0] if rankings else None)
@@ -80,19 +79,6 @@ class ZooPage:
         with self._rest:
             _rankings(rankings)
             _cache(cache)
-
-    async def _rankings(self) -> list[dict[str, Any]]:
-        """The newest of each data set and network, the newest first."""
-        find = self._visit.platform.bundles.find
-        found = await self._visit.shared(find, kind="ranking", limit=_RANKINGS)
-        told: dict[tuple[str, str], dict[str, Any]] = {}
-        for bundle in found:
-            try:
-                facts = await self._visit.ask(self._visit.platform.zoo.ranking, bundle.uuid)
-            except NotFound:
-                continue
-            told.setdefault((facts["target"], facts["baseline"]), facts)
-        return list(told.values())
 
 
 def _cards(here: Sequence[Mapping[str, Any]], absent: Sequence[Mapping[str, Any]]) -> None:
@@ -140,8 +126,8 @@ def _ask(visit: Visit, data: Sequence[Bundle], networks: dict[str, str]) -> None
     """Which data set to find the nearest weights for."""
     with card("What is nearest to a data set?"):
         words(
-            "Its images are compared with those behind each set of weights. That takes a few seconds of one processor, "
-            "and every training does it by itself before it begins.",
+            "Its images are compared with those behind each set of weights. That takes about half a minute of one "
+            "processor, and every training does it by itself before it begins.",
             "p",
             "soft",
         )

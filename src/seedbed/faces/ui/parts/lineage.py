@@ -1,6 +1,7 @@
 """Where a thing comes from and what was made of it: a graph to click, and the same as links."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from nicegui import ui
 from nicegui.events import EChartPointClickEventArguments
@@ -23,6 +24,18 @@ def merged(graphs: Iterable[Graph]) -> tuple[list[Node], list[Edge]]:
                 nodes[uuid] = node
         edges.update(dict.fromkeys(graph.edges))
     return sorted(nodes.values(), key=lambda node: node.depth), list(edges)
+
+
+def nearest(graph: Graph, most: int) -> tuple[Graph, int]:
+    """A graph with only so many of the bundles beside its root, the nearest and newest, and how many were left out."""
+    others = sorted(
+        (node for node in graph.nodes.values() if node.uuid != graph.root),
+        key=lambda node: (node.depth, node.gone, -node.created),
+    )
+    kept = {graph.root, *(node.uuid for node in others[:most])}
+    nodes = {uuid: node for uuid, node in graph.nodes.items() if uuid in kept}
+    edges = tuple(edge for edge in graph.edges if {edge.input, edge.made} <= kept)
+    return replace(graph, nodes=nodes, edges=edges), len(graph.nodes) - len(nodes)
 
 
 def boxes_of(nodes: Sequence[Node], focus: Iterable[str]) -> list[charts.Box]:

@@ -11,6 +11,7 @@ from seedbed.faces.ui.parts.bars import bars
 from seedbed.faces.ui.parts.keeping import keeping
 from seedbed.faces.ui.parts.nearest import data_of
 from seedbed.faces.ui.parts.report import report
+from seedbed.faces.ui.parts.weights import weights
 from seedbed.faces.ui.site import Visit
 from seedbed.faces.ui.starts import ranking_in_words
 
@@ -29,6 +30,7 @@ async def show_made(visit: Visit, bundle: Bundle, *, named: bool = True) -> None
         "download": download,
         "ranking": ranking,
         "similarity": similarity,
+        "weights": weights,
     }.get(bundle.kind)
     with box("section", "stack"):
         if named:

@@ -36,7 +36,7 @@ async def started_line(visit: Visit, job_id: str) -> None:
     """A sentence within a step of a project's way."""
     if started := await _started(visit, job_id):
         with box(classes="row started"):
-            words(begun_in_words(started), "span", "soft")
+            words(say.sentence(started.reason) if started.unproven else begun_in_words(started), "span", "soft")
             _why(started)
 
 
