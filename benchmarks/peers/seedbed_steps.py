@@ -43,6 +43,7 @@ def settings_of(job: dict[str, Any]) -> TrainSettings:
         start=job["start"],
         weights=job["weights"],
         algorithm=job["algorithm"],
+        options=job["options"],
         size=job["size"],
         steps=job["steps"],
         labelled_batch=job["labelled"],

@@ -30,7 +30,7 @@ KEY = {"set": "cifar10", "labels": 40, "seed": 0, "size": 128, "recipe": "today"
 
 
 def row(change: str, accuracy: float, **more: object) -> dict[str, object]:
-    return {**KEY, "change": change, "accuracy": accuracy, **more}
+    return {**KEY, "change": change, "accuracy": accuracy, "cpu_seconds": 10.0, **more}
 
 
 @pytest.mark.parametrize("runs", [FULL, LAPTOP])
@@ -82,7 +82,7 @@ def test_a_gain_is_against_the_same_run_without_the_change() -> None:
         row(PLAIN, 0.70),
         row(PLAIN, 0.60, seed=1),
         row(PLAIN, 0.10, seed=2, recipe="former"),
-        row("half aligned", 0.75),
+        row("half aligned", 0.75, cpu_seconds=14.0),
         row("half aligned", 0.62, seed=1),
         row("half aligned", 0.9, seed=2),  # has no run to be held against
         row("threshold 0.8", 0.69),
@@ -93,6 +93,8 @@ def test_a_gain_is_against_the_same_run_without_the_change() -> None:
         "change": "half aligned",
         "points at 5 labels": "",
         "points at 40 labels": "+3.5 (+2.0 to +5.0)",
+        "times the CPU s at 5": "",
+        "times the CPU s at 40": 1.2,
         "runs": 2,
     }
     assert threshold["points at 40 labels"] == "-1.0 (one run)"

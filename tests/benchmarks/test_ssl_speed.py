@@ -5,14 +5,17 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+import torch
 from benchmarks.few_labels import Rows, commit
 from benchmarks.peers.players import Player, compare
 from benchmarks.ssl_speed import (
+    ALL_SURE,
     CPU,
     FASTEST,
     GPU,
     LITE0,
     PLAIN,
+    SURE,
     Case,
     Scale,
     figures,
@@ -26,10 +29,13 @@ from benchmarks.ssl_speed import (
 )
 
 from seedbed.assets.zoo.builder import build_backbone
+from seedbed.methods.learn.algorithm import make_algorithm
+from seedbed.methods.learn.task import Task
+from tests.methods.learn.cases import mixed
 
 ON_GPU = Scale("a GPU", GPU, (PLAIN, FASTEST), LITE0)
-ON_CPU = Scale("cpu", CPU, (PLAIN,))
-STEPS = {"semilearn": 2.0, "semilearn, half precision": 4.0, "seedbed": 10.0, "seedbed, compiled": 24.0}
+ON_CPU = Scale("cpu", CPU, (PLAIN, SURE))
+STEPS = {"semilearn": 2.0, "semilearn, half precision": 4.0, "seedbed": 10.0, "seedbed, compiled": 24.0, SURE.own: 3.0}
 
 
 def lap(program, times=1.0):
@@ -40,7 +46,7 @@ def row_of(job, *, times=1.0):
     if job["what"] == "backbone":
         return {**job, "seconds": 0.09 if job["network"] == GPU.name else 0.01}
     found = {**job, "ours": lap(job["own"], times)}
-    pair = next(pair for pair in (PLAIN, FASTEST) if pair.own == job["own"])
+    pair = next(pair for pair in (PLAIN, SURE, FASTEST) if pair.own == job["own"])
     return found | ({"peer": pair.peer, "theirs": lap(pair.peer), "loaders": 6} if job["what"] == "beside" else {})
 
 
@@ -65,7 +71,30 @@ def test_the_fastest_of_ours_is_held_against_the_fastest_of_theirs():
         "share_outside_backbone_vit_pct": 10.0,  # of a step of 0.1 s the network has 0.09
         "share_outside_backbone_lite0_pct": 90.0,
     }
-    assert figures(rows_of(ON_CPU), ON_CPU) == {"cpu_steps_vs_semilearn": 5.0, "cpu_seconds_vs_semilearn": 5.0}
+
+
+def test_on_a_cpu_what_leaves_no_image_out_is_held_against_semilearn():
+    found = figures(rows_of(ON_CPU), ON_CPU)
+    assert found == {
+        "cpu_steps_vs_semilearn": 1.5,
+        "cpu_seconds_vs_semilearn": 1.5,
+        "cpu_steps_as_it_comes_vs_semilearn": 5.0,
+        "cpu_seconds_as_it_comes_vs_semilearn": 5.0,
+    }
+
+
+@pytest.mark.parametrize(("name", "options"), ALL_SURE.items())
+def test_who_is_sure_of_all_images_looks_at_all(name, options):
+    algorithm = make_algorithm(name, Task(classes=3, images=8), options)
+    seen = []
+
+    def model(images):
+        seen.append(len(images))
+        return images
+
+    views = torch.randn(8, 3)
+    algorithm.loss(model, mixed(views[:2], [0, 1], views, views, spares=True))
+    assert seen == [8, 10]
 
 
 def test_every_line_of_ours_says_how_many_times_as_fast_it_is():
@@ -91,7 +120,7 @@ def test_when_the_time_is_over_the_report_is_of_what_there_is(tmp_path):
     kept.append(row_of(job))
     report = measure(ON_CPU, kept, minutes=0)
     assert len(report.rows) == 2 and report.figures == {}
-    assert "1 of the measurements are missing" in report.note
+    assert "3 of the measurements are missing" in report.note
 
 
 def test_a_program_that_is_stuck_is_killed():

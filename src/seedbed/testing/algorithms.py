@@ -168,6 +168,21 @@ def check_labels_alone_are_enough(make: Maker) -> None:
         assert bool(torch.isfinite(value).all()), f"state '{name}' is {value} without unlabelled images"
 
 
+def check_sparing_changes_nothing(make: Maker) -> None:
+    """Where images that do not count may be left out, the gradient and the state are what they are without that."""
+    models: tuple[Callable[[], nn.Module], ...] = (_model, lambda: _sure(_model()))
+    for model in models:
+        plain, sparing = make(_TASK), make(_TASK)
+        for step in range(4):
+            batch = _batch(plain, step=step)
+            expected = _gradient(plain, batch, model())
+            found = _gradient(sparing, replace(batch, spares=True), model())
+            apart = float((found - expected).abs().max() / expected.abs().max().clamp_min(1e-6))
+            assert apart < 1e-4, f"where images are spared, step {step}'s gradient is {apart:.2g} of the largest off"
+        for name, value in plain.state().items():
+            assert torch.allclose(value, sparing.state()[name]), f"state '{name}' differs where images are spared"
+
+
 CHECKS: tuple[Callable[[Maker], None], ...] = (
     check_loss_is_a_finite_scalar,
     check_gradients_reach_the_model,
@@ -180,6 +195,7 @@ CHECKS: tuple[Callable[[Maker], None], ...] = (
     check_weighted_and_ordered_classes_count,
     check_global_generator_is_untouched,
     check_labels_alone_are_enough,
+    check_sparing_changes_nothing,
 )
 
 
@@ -271,8 +287,8 @@ def _gradient_of_share(algorithms: Sequence[Algorithm], whole: Batch, group: Gro
     return _gradient(algorithms[group.rank], _share(whole, group))
 
 
-def _gradient(algorithm: Algorithm, batch: Batch) -> Tensor:
-    model = _model()
+def _gradient(algorithm: Algorithm, batch: Batch, model: nn.Module | None = None) -> Tensor:
+    model = model or _model()
     algorithm.loss(model, batch).loss.backward()  # type: ignore[no-untyped-call]
     gradients = [parameter.grad for parameter in model.parameters()]
     return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None])

@@ -27,6 +27,7 @@ def mixed(
     step: int = 0,
     progress: float = 0.0,
     teacher: Forward = identity,
+    spares: bool = False,
 ) -> Batch:
     """A batch of these views; unlabelled images are numbered from 0, labelled ones from 100."""
     views = (labelled,) if isinstance(labelled, Tensor) else labelled
@@ -39,4 +40,5 @@ def mixed(
         key=Key(0, step, torch.tensor(list(named), dtype=torch.int64)),
         teacher=teacher,
         progress=torch.tensor(progress),
+        spares=spares,
     )

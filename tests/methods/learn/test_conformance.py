@@ -100,6 +100,13 @@ class Lonely(Changed):
         return loss / model(batch.labelled[0]).softmax(dim=1).square().mean()
 
 
+class Stingy(Changed):
+    """Leaves out what counts, where it may leave out what does not."""
+
+    def changed(self, loss, model, batch):
+        return loss / 2 if batch.spares else loss
+
+
 class Astray(Changed):
     """Only one rank asks for the mean."""
 
@@ -120,6 +127,7 @@ class Astray(Changed):
         (AtHome, algorithms.check_step_can_be_recorded),
         (PlainSteps, algorithms.check_step_may_be_a_tensor),
         (Lonely, algorithms.check_ranks_do_what_one_does),
+        (Stingy, algorithms.check_sparing_changes_nothing),
     ],
 )
 def test_the_checks_catch_a_bad_algorithm(make, check):

@@ -36,6 +36,8 @@ class Batch:
     `labels` belong together. `key.images` are the numbers of the unlabelled images in the data set, `labelled_key` has
     those of the labelled ones; both give random draws that resume and scale exactly. `teacher` is the running average
     of the model: good for targets, never trained. `progress` is the share of the run that is over, as a tensor.
+    `spares`: images of which the loss takes no notice need not be looked at. That is where steps are not recorded, so
+    that a branch may depend on a value, and where no image changes what the network says of another.
     """
 
     labelled: tuple[Tensor, ...]
@@ -46,6 +48,7 @@ class Batch:
     teacher: Forward
     progress: Tensor = field(default_factory=lambda: torch.zeros(()))
     group: Group = ALONE
+    spares: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,11 @@ class Algorithm(Protocol):
     in place, and `load_state` brings them back, so that a resumed run goes on exactly. It owns nothing else: no
     optimiser, no files, no clock.
 
-    A step may be recorded once and replayed: no branch may depend on the value of a tensor, and nothing is copied to
-    the host. Random draws come from the batch's keys, never from torch's global generator. No gradient flows through a
-    target. Statistics go through `batch.group`, so that the losses of all ranks have the global batch's loss as their
-    mean. A batch with no unlabelled images has views of length 0, and the loss is then that of the labels.
-    `seedbed.testing.algorithms` checks all of this.
+    A step may be recorded once and replayed, unless the batch `spares`: no branch may depend on the value of a tensor,
+    and nothing is copied to the host. Random draws come from the batch's keys, never from torch's global generator. No
+    gradient flows through a target. Statistics go through `batch.group`, so that the losses of all ranks have the
+    global batch's loss as their mean. A batch with no unlabelled images has views of length 0, and the loss is then
+    that of the labels. `seedbed.testing.algorithms` checks all of this.
     """
 
     @property

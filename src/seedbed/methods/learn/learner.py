@@ -17,6 +17,7 @@ from seedbed.methods.learn.devices import compiled, compiles, half_precision, re
 from seedbed.methods.learn.draws import Key, on_device
 from seedbed.methods.learn.feed import Rows
 from seedbed.methods.learn.folding import fold_norms
+from seedbed.methods.learn.gathered_norm import learns_statistics
 from seedbed.methods.learn.group import Group
 from seedbed.methods.learn.pool import to_device
 from seedbed.methods.learn.replay import Replay
@@ -69,6 +70,8 @@ class Learner:
         self._replay = Replay(
             self.step, record=records(settings.record, group.ranks, device), eager=3 if group.ranks == 1 else _SETTLING
         )
+        eager = device.type == "cpu" and self._teacher is self.average.network
+        self._spares = eager and not learns_statistics(self.network)
         self._logged: tuple[str, ...] = ()
 
     def advance(self, rows: Rows, step: int) -> dict[str, Tensor]:
@@ -108,6 +111,7 @@ class Learner:
             teacher=self._forward(self._teacher),
             progress=progress,
             group=self._group,
+            spares=self._spares,
         )
         outcome = self.algorithm.loss(self._forward(self._trained), batch)
         self.optimiser.zero_grad(set_to_none=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from seedbed.methods.learn.algorithm import Batch, Forward, Keeping, Outcome, Views, mean_of, outcome_of
+from seedbed.methods.learn.algorithms.parts import where_sure
 from seedbed.methods.learn.task import Task
 
 
@@ -25,7 +26,7 @@ class FixMatch(Keeping):
         with torch.no_grad():
             confidence, guess = model(weak).softmax(dim=1).max(dim=1)
             mask = (confidence >= self.threshold).to(confidence.dtype)
-        logits = model(torch.cat([batch.labelled[0], strong]))
-        labelled = self.task.loss_given(logits[: len(batch.labels)], batch.labels)
-        each = self.task.loss_each(logits[len(batch.labels) :], guess)
-        return outcome_of(labelled, mean_of(each * mask), self.weight, confident=mean_of(mask))
+        given, found = where_sure(model, batch, strong, mask)
+        labelled = self.task.loss_given(given, batch.labels)
+        unlabelled = mean_of(self.task.loss_each(found, guess) * mask)
+        return outcome_of(labelled, unlabelled, self.weight, confident=mean_of(mask))

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from seedbed.methods.learn.algorithm import Batch, Forward, Keeping, Outcome, Views, mean_of, outcome_of
-from seedbed.methods.learn.algorithms.parts import together
+from seedbed.methods.learn.algorithms.parts import where_sure
 from seedbed.methods.learn.task import Task
 
 _NOT_YET = -1
@@ -37,7 +37,7 @@ class FlexMatch(Keeping):
             thresholds = self.thresholds()
             mask = (confidence > thresholds[guess]).to(confidence.dtype)
             self._remember(batch, confidence, guess)
-        given, found = together(model, batch.labelled[0], strong)
+        given, found = where_sure(model, batch, strong, mask)
         labelled = self.task.loss_given(given, batch.labels)
         unlabelled = mean_of(self.task.loss_each(found, guess) * mask)
         return outcome_of(labelled, unlabelled, self.weight, confident=mean_of(mask), threshold=thresholds.mean())

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from seedbed.methods.learn.algorithm import Batch, Forward, Keeping, Outcome, Views, mean_of, outcome_of
-from seedbed.methods.learn.algorithms.parts import class_means, named, shared_equally, to_sum_1, together
+from seedbed.methods.learn.algorithms.parts import class_means, named, shared_equally, to_sum_1, where_sure
 from seedbed.methods.learn.group import Group
 from seedbed.methods.learn.task import Task
 
@@ -41,7 +41,7 @@ class FreeMatch(Keeping):
             self._follow(probabilities, batch.group)
             confidence, guess = probabilities.max(dim=1)
             mask = (confidence >= self.thresholds()[guess]).to(confidence.dtype)
-        given, found = together(model, batch.labelled[0], strong)
+        given, found = where_sure(model, batch, strong, mask)
         labelled = self.task.loss_given(given, batch.labels)
         unlabelled = mean_of(self.task.loss_each(found, guess) * mask)
         unfair = self._unfairness(found.softmax(dim=1), mask, batch.group)

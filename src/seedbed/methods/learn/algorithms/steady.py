@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from seedbed.methods.learn.algorithm import Batch, Forward, Keeping, Outcome, Views, mean_of, outcome_of
+from seedbed.methods.learn.algorithms.parts import where_sure
 from seedbed.methods.learn.task import Task
 
 
@@ -37,10 +38,10 @@ class Steady(Keeping):
     def loss(self, model: Forward, batch: Batch) -> Outcome:
         weak, strong = batch.unlabelled
         guess, mask = self.told(batch, weak)
-        logits = model(torch.cat([batch.labelled[0], strong]))
-        labelled = self.task.loss_given(logits[: len(batch.labels)], batch.labels)
-        each = self.task.loss_each(logits[len(batch.labels) :], guess)
-        return outcome_of(labelled, mean_of(each * mask), self.weight, confident=mean_of(mask))
+        given, found = where_sure(model, batch, strong, mask)
+        labelled = self.task.loss_given(given, batch.labels)
+        unlabelled = mean_of(self.task.loss_each(found, guess) * mask)
+        return outcome_of(labelled, unlabelled, self.weight, confident=mean_of(mask))
 
     def told(self, batch: Batch, images: Tensor) -> tuple[Tensor, Tensor]:
         """The classes that the averaged model names, and 1 where it is sure enough."""
