@@ -35,7 +35,7 @@ def test_a_step_neither_reads_values_on_the_host_nor_brings_any(name, start, tmp
     images = np.random.default_rng(0).integers(0, 255, (24, 32, 32, 3), dtype=np.uint8)
     labels = np.full(24, -1)
     labels[:6] = np.arange(6) % 2
-    small = {"size": 32, "labelled_batch": 4, "unlabelled_batch": 6, "device": "cpu"}
+    small = {"size": 32, "labelled_batch": 4, "unlabelled_batch": 6, "device": "cpu", "record": "always"}
     made = TrainSettings(classes=("a", "b"), algorithm=name, **small, **start)
     run = TrainingRun(images, labels, made, MemoryRun(tmp_path), ALONE)
     run.begin()

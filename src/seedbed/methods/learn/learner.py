@@ -70,7 +70,7 @@ class Learner:
         self._replay = Replay(
             self.step, record=records(settings.record, group.ranks, device), eager=3 if group.ranks == 1 else _SETTLING
         )
-        eager = device.type == "cpu" and self._teacher is self.average.network
+        eager = device.type == "cpu" and settings.record != "always" and self._teacher is self.average.network
         self._spares = eager and not learns_statistics(self.network)
         self._logged: tuple[str, ...] = ()
 
