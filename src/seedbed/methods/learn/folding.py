@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from timm.layers.conv2d_same import Conv2dSame, conv2d_same
+from timm.layers.conv2d_same import Conv2dSame
 from torch import Tensor, nn
 
 from seedbed.methods.learn.depthwise.operator import depthwise, suits, usable
+from seedbed.methods.learn.small_maps import convolved
 
 _Norm = nn.BatchNorm2d
 _Forward = Callable[[Tensor], Tensor]
@@ -100,16 +101,7 @@ def _unchanged(images: Tensor) -> Tensor:
 
 
 def _folded(conv: nn.Conv2d, norm: _Norm) -> _Forward:
-    def forward(images: Tensor) -> Tensor:
-        weight, bias = _weights_inside(conv, norm)
-        if isinstance(conv, Conv2dSame):
-            pads: Any = conv2d_same
-            padded: Tensor = pads(images, weight, bias, conv.stride, conv.padding, conv.dilation, conv.groups)
-            return padded
-        plain: Tensor = conv._conv_forward(images, weight, bias)
-        return plain
-
-    return forward
+    return lambda images: convolved(conv, images, *_weights_inside(conv, norm))
 
 
 def _after(norm: _Norm) -> _Forward:

@@ -24,6 +24,7 @@ from seedbed.methods.learn.replay import Replay
 from seedbed.methods.learn.schedule import rate_share
 from seedbed.methods.learn.seen import Seen, compiled_seen, network_input, seen
 from seedbed.methods.learn.settings import TrainSettings
+from seedbed.methods.learn.small_maps import quicken
 from seedbed.methods.learn.start import features_of
 
 TENSORS = "state.safetensors"
@@ -60,6 +61,7 @@ class Learner:
         set_mode(self.network, learn_statistics=settings.statistics == "learn")
         for network in (self.network, self.average.network):
             fold_norms(network, settings.size)
+            quicken(network)
         self._trained: Forward = group.wrap(self.network)
         self._teacher: Forward = self.average.network
         self._seen: Seen = seen
