@@ -18,11 +18,18 @@ def test_sizes_are_read_as_people_write_them(text: str | int, size: int) -> None
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "-1G", "1 X", "G", "1.2.3M", "two"])
+@pytest.mark.parametrize("text", ["", "-1G", "1 X", "G", "1.2.3M", "two", f"{'0' * 50}1G"])
 def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(InvalidInput, match="is not an amount of memory") as caught:
         parse_size(text)
     assert "512M" in caught.value.hint
+
+
+@pytest.mark.parametrize("amount", ["9" * 400, 10**400], ids=["a text", "a number"])
+def test_more_than_a_number_holds_is_refused_and_not_told_in_full(amount: str | int) -> None:
+    with pytest.raises(InvalidInput, match="is not an amount of memory") as caught:
+        parse_size(amount)
+    assert len(caught.value.message) < 120
 
 
 def test_sizes_are_shown_for_people() -> None:

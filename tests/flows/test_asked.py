@@ -44,6 +44,12 @@ def test_a_faulty_job_is_refused_even_by_itself() -> None:
     assert [problem.split()[0] for problem in caught.value.problems] == ["'retries'", "name"]
 
 
+@pytest.mark.parametrize("memory", ["9" * 400, 10**400], ids=["a text", "a number"])
+def test_more_memory_than_a_number_holds_is_a_mistake_like_any_other(platform: Platform, memory: object) -> None:
+    (told,) = refused(platform, spec(step="sleep-and-count", resources={"memory": memory}))
+    assert told.startswith("'resources.memory' is ") and "is not an amount of memory. Write it like 512M" in told
+
+
 @pytest.mark.parametrize("given", [3, None, "train", ["train"]])
 def test_what_is_no_table_at_all_is_no_job(given: Any) -> None:
     with pytest.raises(ValidationError):

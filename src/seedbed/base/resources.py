@@ -4,8 +4,10 @@ import re
 from dataclasses import dataclass
 
 from seedbed.base.errors import InvalidInput
+from seedbed.base.mistakes import shown
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_LONGEST = 50  # characters of an amount: beyond 300 digits it is no finite number any more
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,12 @@ UNSET = Resources(cpus=0.0, memory=0)
 
 def parse_size(text: str | int) -> int:
     """Bytes of '512M', '2 GiB', '1.5g' or a plain number."""
-    if isinstance(text, int):
+    written = str(text).lower()
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", written)
+    if isinstance(text, int) and len(written) <= _LONGEST:
         return text
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text.lower())
-    if not match:
-        raise InvalidInput(f"'{text}' is not an amount of memory.", hint="Write it like 512M, 2GiB or 1.5G.")
+    if not match or len(written) > _LONGEST:
+        raise InvalidInput(f"{shown(text)} is not an amount of memory.", hint="Write it like 512M, 2GiB or 1.5G.")
     return int(float(match[1]) * _UNITS[match[2]])
 
 

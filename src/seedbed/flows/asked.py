@@ -33,7 +33,7 @@ _UNREAD = "-"  # stands where a step's name could not be read
 
 def _bytes(given: Any) -> Any:
     try:
-        return parse_size(given) if isinstance(given, str) else given
+        return parse_size(given) if isinstance(given, (str, int)) else given
     except InvalidInput as error:
         raise ValueError(f"{error.message} {error.hint}") from None
 
