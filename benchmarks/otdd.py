@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks import harness
 from benchmarks.few_labels import SYNTHETIC, available, load_set
-from benchmarks.otdd_inputs import RGB, ready, timed, unit_of
+from benchmarks.otdd_inputs import RGB, ready, recorded, timed, unit_of
 from benchmarks.pictures import lines, picture
 from seedbed.methods.similarity.dsd import distance_matrix, rank
 from seedbed.methods.similarity.features import pixel_features, pixel_space
@@ -114,14 +115,17 @@ def _emd(cost: NDArray[np.float64]) -> float:
 
 def pairs(*, quick: bool) -> Iterator[dict[str, Any]]:
     """A row per recorded pair and label distance; quick ones leave out the grey pairs."""
-    for (one, two), recorded in RECORDED.items():
-        if quick and (one, two) not in (RGB, ("digits_28_1797", "cifar10g_28_2000")):
-            continue
+    for one, two in compared(quick=quick):
         start = time.perf_counter()
         units = ready(unit_of(one)), ready(unit_of(two))
         making = time.perf_counter() - start
-        for labels, before in recorded.items():
+        for labels, before in RECORDED[one, two].items():
             yield _row((one, two), labels, units, before, quick=quick) | {"s of both signatures": making}
+
+
+def compared(*, quick: bool) -> list[tuple[str, str]]:
+    """The recorded pairs of a run."""
+    return [pair for pair in RECORDED if not quick or pair in (RGB, ("digits_28_1797", "cifar10g_28_2000"))]
 
 
 def _row(
@@ -270,7 +274,7 @@ def measure(quick: bool) -> harness.Report:
         f"{axis} {', '.join(f'{value}: {cpu:.2f}' for value, cpu in points)}" for axis, points in grown.items()
     )
     note = f"{how} {how_ranked}\n\nCPU seconds of one distance by {said}. Drawn in pictures/otdd_growth.svg.\n\n{PAPER}"
-    real = bool(harness.real_data())
+    real = recorded(chain(*compared(quick=quick))) and len(names) > 1
     return harness.Report(figures, rows, data="real" if real else "synthetic", wants_real=True, note=note)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from benchmarks import harness
-from benchmarks.otdd_inputs import RGB, ready, timed, unit_of
+from benchmarks.otdd_inputs import RGB, ready, recorded, timed, unit_of
 from seedbed.methods.similarity.otdd import Definition, LabelDistance, Otdd, Outer
 from seedbed.methods.similarity.units import Unit
 
@@ -68,7 +68,7 @@ def measure(quick: bool) -> harness.Report:
         f"{torch.cuda.get_device_name()}, torch {torch.__version__}, beside {threads}; on the GPU the best of {times}, "
         "after a small one to warm up."
     )
-    real = bool(harness.real_data())
+    real = recorded(RGB)
     return harness.Report(figures, rows, data="real" if real else "synthetic", wants_real=True, note=note)
 
 

@@ -1,8 +1,9 @@
 """The inputs of a recorded run of OTDD's reference implementation, and how distances on them are timed."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -34,11 +35,20 @@ def timed(work: Callable[[], float], times: int = 5) -> Timed:
     return Timed(value, *(min(part) for part in zip(*best, strict=True)))
 
 
-def reference(name: str) -> Signature:
-    """One of the recorded inputs; drawn leaves in two halves where they are not on this machine."""
+def recorded(names: Iterable[str]) -> bool:
+    """Whether all of these recorded inputs lie on this machine, so that no leaves are drawn in their place."""
+    return all(_file_of(name) for name in names)
+
+
+def _file_of(name: str) -> Path | None:
     folder = harness.real_data()
     path = folder / "otdd-reference" / f"{name}.npz" if folder else None
-    if path and path.is_file():
+    return path if path and path.is_file() else None
+
+
+def reference(name: str) -> Signature:
+    """One of the recorded inputs; drawn leaves in two halves where they are not on this machine."""
+    if path := _file_of(name):
         kept = np.load(path)
         images, labels = kept["X"], kept["Y"].astype(np.int64)
         images = images.reshape(len(images), -1)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from benchmarks.otdd import RECORDED, exactly, growth, pairs, solver_seconds
+from benchmarks.otdd import RECORDED, compared, exactly, growth, measure, pairs, solver_seconds
 from benchmarks.otdd_inputs import RGB, reference, timed
 from benchmarks.pictures import lines, picture
 
@@ -33,6 +33,26 @@ def test_signatures_are_timed_apart_and_memory_stands_beside_what_was_recorded(m
     (row,) = pairs(quick=False)
     assert row["s of both signatures"] > 0
     assert 0 < row["of it libraries"] < row["peak MB"] and row["recorded peak MB"] == 1556
+
+
+def test_drawn_leaves_are_not_called_real_where_recorded_inputs_are_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    row = {"pair": "cifar10 / fruit10", "seconds": 1.0, "error %": 0.0}
+    monkeypatch.setattr("benchmarks.otdd.pairs", lambda **_: [row | {"label distances": way} for way in RECORDED[RGB]])
+    monkeypatch.setattr("benchmarks.otdd.signatures", lambda names: names)
+    for finding in ("matrix", "ranking"):
+        monkeypatch.setattr(f"benchmarks.otdd.{finding}", lambda _: (1.0, ""))
+    monkeypatch.setattr("benchmarks.otdd.growth", lambda *_: {})
+    monkeypatch.setattr("benchmarks.otdd.available", list)
+    monkeypatch.setenv("SEEDBED_BENCH_DATA", str(tmp_path))
+    (tmp_path / "otdd-reference").mkdir()
+    for name in {name for pair in compared(quick=True) for name in pair}:
+        assert measure(quick=True).data == "synthetic"
+        (tmp_path / "otdd-reference" / f"{name}.npz").touch()
+    assert measure(quick=True).data == "real"
+    monkeypatch.setattr("benchmarks.otdd.available", lambda _: [])
+    assert measure(quick=True).data == "synthetic", "the sets of the matrix are missing"
 
 
 def test_the_best_of_several_runs_counts() -> None:

@@ -21,6 +21,20 @@ def test_every_way_to_find_the_distance_is_compared_and_one_device_agrees_with_i
     assert max(row["difference %"] for row in rows) == pytest.approx(0, abs=1e-4)
 
 
+def test_drawn_leaves_are_not_called_real_where_one_of_the_recorded_inputs_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    measured = {"difference %": 0.0, "transport": "entropic", "s on the CPU": 2.0, "s on the GPU": 1.0}
+    monkeypatch.setattr("benchmarks.otdd_gpu.rows_of", lambda *_: [measured])
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
+    monkeypatch.setenv("SEEDBED_BENCH_DATA", str(tmp_path))
+    (tmp_path / "otdd-reference").mkdir()
+    for name, data in zip(RGB, ("synthetic", "real"), strict=True):
+        (tmp_path / "otdd-reference" / f"{name}.npz").touch()
+        assert measure(quick=False).data == data
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_without_a_gpu_it_says_so() -> None:
     with pytest.raises(SystemExit, match="no GPU here"):
