@@ -12,7 +12,7 @@ import subprocess
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -25,6 +25,7 @@ from PIL import Image
 from benchmarks.harness import machine, real_data
 from seedbed.assets.data.synthetic import draw_leaves
 from seedbed.base.ids import digest_of
+from seedbed.methods.learn.algorithm import ALGORITHMS
 from seedbed.methods.learn.settings import TrainSettings
 
 SYNTHETIC = "leaves"  # the name of the drawn set, for machines without real data
@@ -85,11 +86,20 @@ def judged_apart(data: Set) -> Set:
 def recipe_of(settings: TrainSettings) -> str:
     """A few characters that stand for everything set that matters to what is learnt, but for the names of the classes.
 
-    Rows carry it, so that those of former defaults are not taken for today's.
+    The algorithm's own settings count too, whether set or left as they are. Rows carry it, so that those of former
+    defaults are not taken for today's.
     """
     same: dict[str, Any] = {"classes": (), "device": "auto", "compile": "auto", "record": "auto"}
+    same["options"] = {**_defaults_of(settings.algorithm), **settings.options}
     plain = replace(settings, **same, report_every=1, checkpoint_every=1, learning_rate=settings.rate_of_one())
     return digest_of(plain.to_json())[:8]
+
+
+def _defaults_of(algorithm: str) -> dict[str, float]:
+    """What can be set of an algorithm, as it is where nobody does."""
+    maker = ALGORITHMS.get(algorithm)
+    parts = fields(maker) if is_dataclass(maker) else ()
+    return {part.name: part.default for part in parts if part.init and isinstance(part.default, (int, float))}
 
 
 def choose(labels: NDArray[np.integer], per_class: int, seed: int) -> tuple[NDArray[np.int64], bool]:

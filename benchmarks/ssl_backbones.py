@@ -3,7 +3,8 @@
     python -m benchmarks.ssl_backbones [--quick] [--json FILE] [--minutes M] [--workers N] [--only-table]
 
 HARVEST starts all its networks from ImageNet weights. Here only EfficientNet-Lite has any, so the others start from
-scratch, and every row says what it started from. Rows are kept as runs finish; a later call does what is missing.
+scratch, and every row says what it started from. Rows are kept as runs finish; a later call does what is missing, and
+anew what was measured with other settings.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import numpy as np
 import torch
 
 from benchmarks import harness
-from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, load_set, machines_of, rows_of
+from benchmarks.few_labels import SYNTHETIC, Rows, Set, available, choose, load_set, machines_of, recipe_of, rows_of
 from benchmarks.filling import fill
 from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.base.run import MemoryRun
@@ -88,7 +89,8 @@ def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
         for network in scale.networks:
             for name in scale.sets:
                 asked = {"network": network.name, "weights": network.weights, "size": network.size}
-                yield {**asked, "set": name, "labels": scale.labels, "steps": scale.steps, "seed": seed}
+                asked |= {"set": name, "labels": scale.labels, "steps": scale.steps, "seed": seed}
+                yield {**asked, "recipe": recipe_of(settings_of(network, scale))}
 
 
 class Run(MemoryRun):
@@ -106,7 +108,7 @@ def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         trained = train(
-            data.images_train, labels, settings_of(network, scale, data), Run(Path(folder), seed=job["seed"])
+            data.images_train, labels, settings_of(network, scale, data.classes), Run(Path(folder), seed=job["seed"])
         )
     pick = np.random.default_rng(0).permutation(len(data.labels_test))[: scale.test]
     wrong = predict(trained.model, data.images_test[pick]).argmax(axis=1) != data.labels_test[pick]
@@ -123,10 +125,10 @@ def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     }
 
 
-def settings_of(network: Network, scale: Scale, data: Set) -> TrainSettings:
+def settings_of(network: Network, scale: Scale, classes: tuple[str, ...] = ()) -> TrainSettings:
     """The paper's algorithm, and the same steps and batches for every network; none ends early."""
     return TrainSettings(
-        classes=data.classes,
+        classes=classes,
         algorithm="freematch",
         ema=ON_A_GPU["ema"],
         start=network.name,
@@ -206,9 +208,10 @@ def figures(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, float]
 
 
 def measure(scale: Scale, rows: Rows, *, real: bool, minutes: float, workers: int = 1) -> harness.Report:
-    """Fill the table as far as time allows, and report what there is."""
+    """Fill the table as far as time allows, and report what there is of today's settings."""
     fill(rows, jobs_of(scale), partial(run, scale=scale), _told, minutes=minutes, workers=workers)
-    found = [row for row in rows if row["set"] in scale.sets and row["steps"] == scale.steps]
+    today = {recipe_of(settings_of(network, scale)) for network in scale.networks}
+    found = [row for row in rows if row["set"] in scale.sets and row.get("recipe") in today]
     marked = sorted({row["set"] for row in found if row["marked"]})
     small = f" Classes of {', '.join(marked)} gave only half of their images." if marked else ""
     batches = f"{scale.labelled} labelled and {scale.unlabelled} unlabelled images"

@@ -30,6 +30,7 @@ from benchmarks.ssl_report import (
 
 from seedbed.assets.data.synthetic import draw_leaves
 from seedbed.methods.learn.algorithm import ALGORITHMS
+from seedbed.methods.learn.algorithms.steady import Steady
 from seedbed.methods.learn.settings import Strength
 
 ACCURACY = {DEFAULT: 0.80, LABELS_ONLY: 0.70, PROBE: 0.60, ALL: 0.82, PEER: 0.75}
@@ -163,6 +164,15 @@ def test_all_that_is_set_but_the_names_of_classes_makes_a_recipe():
         replace(plain, augment=Strength(zoom=0.2)),
     )
     assert len({recipe_of(settings) for settings in (plain, *other)}) == 4
+
+
+def test_the_defaults_of_the_algorithm_itself_belong_to_its_recipe(monkeypatch):
+    plain, probe = (settings_of(method, FULL) for method in (DEFAULT, PROBE))
+    before, of_the_probe = recipe_of(plain), recipe_of(probe)
+    assert recipe_of(replace(plain, options={"align": Steady.align})) == before, "said or not, it is the same"
+    monkeypatch.setattr(Steady.__dataclass_fields__["threshold"], "default", 0.8)
+    assert recipe_of(plain) != before and recipe_of(probe) == of_the_probe
+    assert recipe_of(replace(plain, options={"threshold": 0.9})) == before
 
 
 def test_figure_7_has_a_line_per_set_and_method_with_the_error_at_every_budget(rows):

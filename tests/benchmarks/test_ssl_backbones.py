@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import pytest
 from benchmarks.few_labels import Rows
 from benchmarks.ssl_backbones import FULL, LITE0, NETWORKS, figures, jobs_of, measure, table
 
@@ -53,6 +56,14 @@ def test_rows_that_are_there_are_not_run_again(tmp_path):
     before = rows.path.read_bytes()
     measure(FULL, rows, real=True, minutes=10)
     assert rows.path.read_bytes() == before
+
+
+def test_runs_with_other_settings_are_run_again_and_not_reported(tmp_path):
+    rows = filled(tmp_path / "rows.jsonl")
+    longer = replace(FULL, steps=2 * FULL.steps)
+    assert not any(rows.done(job) for job in jobs_of(longer))
+    rows.append(row_of({**next(jobs_of(FULL)), "recipe": "former", "seed": 7}, 0.9))
+    assert measure(FULL, rows, real=True, minutes=0).figures["lite0_pretrained_error_pct"] == pytest.approx(10.0)
 
 
 def test_the_report_is_made_from_rows_and_names_where_they_came_from(tmp_path):
