@@ -71,15 +71,21 @@ def test_too_few_good_parts_are_counted_with_those_that_go_to_the_test(
     shutil.copytree(leaves, tmp_path / "leaves")
     lines = [f"leaves/{name},{'good' if number < 3 else 'bad'}" for number, name in enumerate(names)]
     (tmp_path / "parts.csv").write_text("\n".join(["file,class", *lines, ""]))
-    _, few, asked, enough = finish(
+    _, few, asked, fewer, misspelt, enough = finish(
         JobSpec("ingest", name="i", params={"source": str(tmp_path / "parts.csv"), "size": 16}),
         _sample("few", least=1, good="good"),
         _sample("asked", least=1, good="bad", per_class=2),
+        _sample("fewer", least=1, good="good", per_class=1),
+        _sample("misspelt", least=1, good="goood"),
         _sample("enough", least=1, good="bad"),
     )
     given = "3 images are labelled 'good', and 1 of them is put aside for the test. That leaves 2 to learn from"
     assert few.state is State.FAILED and f"{given}; at least 4 are needed." in few.reason
     assert "for the test. 2 of each class are asked for. That leaves 2 to learn from" in asked.reason
+    assert "Ask for more of each class (--labels-per-class" in asked.reason and "Label more" not in asked.reason
+    assert "That leaves 1 to learn from" in fewer.reason, "more of them would not be enough either"
+    assert "Label more good parts" in few.reason and "Label more good parts" in fewer.reason
+    assert "good is 'goood', which no label names." in misspelt.reason and "Did you mean 'good'?" in misspelt.reason
     assert enough.state is State.DONE, enough.reason
 
 

@@ -1,6 +1,6 @@
 """Labels of a few images, as an expert would give them, and images held out for the test."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Self, TypedDict
 
 from pydantic import Field, model_validator
@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from seedbed.assets.data.splits import Split, by_group, groups_of, k_fold, k_fold_by_group, stratified
 from seedbed.base.errors import InvalidInput
 from seedbed.base.ids import digest_of
+from seedbed.base.registry import near_matches
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
 from seedbed.flows.kinds.data import DataSet
@@ -92,6 +93,11 @@ def too_few(classes: int, name: str, least: int = LEAST) -> InvalidInput:
     )
 
 
+def unnamed_good(good: str, classes: Iterable[str]) -> InvalidInput:
+    """No label names this class of good parts."""
+    return InvalidInput(f"good is '{good}', which no label names.", hint=near_matches(good, sorted(classes)))
+
+
 def _held_out(data: DataSet, known: Mapping[str, str], params: SampleLabelsParams, seed: int) -> dict[str, str]:
     """The test images: the fold that is asked for, else those that the data set itself names, else a share."""
     if params.folds:
@@ -126,15 +132,20 @@ def _refuse_few_good(
     known: Mapping[str, str], test: Mapping[str, str], chosen: Mapping[str, str], params: SampleLabelsParams
 ) -> None:
     """Where only good parts are learnt from, enough of them must be left beside the test."""
-    names = {params.good} if params.good else set(known.values())
+    classes = set(known.values())
+    if params.good and params.good not in classes:
+        raise unnamed_good(params.good, classes)
+    names = {params.good} if params.good else classes
     given, aside, left = (sum(klass in names for klass in labels.values()) for labels in (known, test, chosen))
     if len(names) == 1 and left < LEAST_GOOD:
         asked = f" {params.per_class:,} of each class are asked for." if given - aside > left else ""
+        there_are = given - aside >= LEAST_GOOD
+        more = "Ask for more of each class (--labels-per-class; 0: all)" if there_are else "Label more good parts"
         raise InvalidInput(
             f"{given} {'image is' if given == 1 else 'images are'} labelled '{min(names)}', and {aside} of them "
             f"{'is' if aside == 1 else 'are'} put aside for the test.{asked} That leaves {left} to learn from; "
             f"at least {LEAST_GOOD} are needed.",
-            hint=f"Label more good parts: {ENOUGH_GOOD} or more make the threshold a good one.",
+            hint=f"{more}: {ENOUGH_GOOD} or more make the threshold a good one.",
         )
 
 

@@ -12,7 +12,6 @@ from pydantic import Field, create_model, model_validator
 
 from seedbed.assets.data.cache import DecodedCache
 from seedbed.base.errors import InvalidInput
-from seedbed.base.registry import near_matches
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
 from seedbed.flows.algorithms import algorithm_problems
@@ -23,7 +22,7 @@ from seedbed.flows.kinds.models import Model, Weights
 from seedbed.flows.kinds.zoo import Start
 from seedbed.flows.step import Params, step
 from seedbed.flows.steps.methods import METHODS
-from seedbed.flows.steps.sample_labels import LEAST, too_few
+from seedbed.flows.steps.sample_labels import LEAST, too_few, unnamed_good
 from seedbed.methods.learn.settings import ONE_CLASS, TrainSettings
 
 UNLABELLED = -1
@@ -82,7 +81,7 @@ def _good_one(classes: Iterable[str], good: str) -> str:
     """The class of the good parts: the one that is named, or the only one."""
     names = sorted(set(classes))
     if good and good not in names:
-        raise InvalidInput(f"good is '{good}', which no label names.", hint=near_matches(good, names))
+        raise unnamed_good(good, names)
     if not good and len(names) != 1:
         raise InvalidInput(
             f"The labels name {len(names)} classes ({', '.join(names[:5])}); '{ONE_CLASS}' learns from the good one.",
