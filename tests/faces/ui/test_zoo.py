@@ -11,8 +11,9 @@ from seedbed.assets.access.roles import SOLO
 from seedbed.assets.store.bundle import Draft, Lineage
 from seedbed.base.ids import new_id
 from seedbed.flows.kinds.kind import put
-from seedbed.flows.kinds.models import Model
+from seedbed.flows.kinds.models import Model, Weights
 from seedbed.flows.kinds.zoo import Ranking, Similarity
+from seedbed.flows.steps.embed import CARD
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
@@ -120,6 +121,27 @@ def test_a_card_is_told_in_words_and_goes_after_a_question(
     page.wait_for_url("**/zoo")
     expect(page.get_by_text("rye <b>")).to_have_count(0)
     assert store.find(name=made.name) == [] and watched.wrong == []
+
+
+def test_weights_that_no_card_describes_keep_their_facts(
+    watched: Watched, served: Served, zoo: ZooContent, tmp_path: Path
+):
+    platform = served.platform
+    put(tmp_path / "weights" / "tuned.safetensors", "x")
+    tuned = Weights(tmp_path, {"card": (CARD,), "size": (96,), "steps": (217,)})
+    lineage = Lineage("tune", params={"card": CARD, "batch": 61})
+    made = platform.store.publish(tuned.draft(name="beans.tuned", lineage=lineage))
+    page = watched.go(f"{served.url}/bundles/{made.uuid}")
+    expect(page.get_by_text("No card describes these weights")).to_be_visible()
+    for number in ("217", "61"):
+        expect(page.get_by_text(number, exact=True)).to_be_visible()
+    older = publish_card(platform, tmp_path / "older", "rye", "rye fields", "")
+    newest = publish_card(platform, tmp_path / "newest", "rye", "rye fields", "")
+    page = watched.go(f"{served.url}/bundles/{older.uuid}")
+    expect(page.get_by_text("Newer weights have taken the name 'rye'.")).to_be_visible()
+    expect(page.get_by_text("tf_efficientnet_lite0", exact=True)).to_be_visible()
+    platform.bundles.remove([made.uuid, older.uuid, newest.uuid], by=SOLO)
+    assert watched.wrong == []
 
 
 def test_of_many_data_sets_the_map_has_numbers_where_they_fit_and_the_table_is_whole(

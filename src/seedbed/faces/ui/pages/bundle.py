@@ -14,7 +14,6 @@ from seedbed.faces.ui.layout import frame
 from seedbed.faces.ui.parts import lineage
 from seedbed.faces.ui.parts.made import TOLD, show_made
 from seedbed.faces.ui.site import Visit, page
-from seedbed.flows.kinds.models import Weights
 
 _FILES, _ITEMS, _VERSIONS, _DERIVED = 60, 12, 20, 12
 _PLAIN = (ArrayType.INT, ArrayType.FLOAT, ArrayType.STR, ArrayType.BOOL)
@@ -28,14 +27,15 @@ async def bundle(visit: Visit, ref: str) -> None:
     versions = await _versions(visit, found)
     with frame(visit, found.name or found.uuid, crumbs=[("Bundles", "/bundles")]) as lead:
         lead.set_text(_answer(found))
+        told = False
         if found.kind in _SHOWN_WELL:
             with card("What it says"):
-                await show_made(visit, found, named=False)
+                told = await show_made(visit, found, named=False)
         await _lineage(visit, found)
         with card("What is in it"):
-            _arrays(found)
+            _arrays(found, told=told)
         with card("Facts"):
-            await _facts(visit, found)
+            await _facts(visit, found, told=told)
         if len(versions) > 1:
             with card("Versions", aside="of this name, the newest first"):
                 _listed(versions, found)
@@ -74,11 +74,11 @@ async def _lineage(visit: Visit, found: Bundle) -> None:
                 words(f"and {more:,} more that were made of it", "p", "soft small")
 
 
-def _arrays(found: Bundle) -> None:
+def _arrays(found: Bundle, *, told: bool) -> None:
     if not found.arrays:
         words("Nothing.", "p", "soft")
     single = {name: array for name, array in found.arrays.items() if len(array.items) == 1 and array.type in _PLAIN}
-    if not _is_card(found):  # which has said it above
+    if not told:
         facts({name: _number(array.items[0]) for name, array in single.items()})
     for name, array in found.arrays.items():
         if name not in single:
@@ -87,10 +87,6 @@ def _arrays(found: Bundle) -> None:
                     words(name, "h3")
                     words(f"{say.plural(len(array.items), 'item')} of type {array.type}", "span", "soft small")
                 _array(found, name, array)
-
-
-def _is_card(found: Bundle) -> bool:
-    return found.kind == Weights.kind and "card" in found.arrays
 
 
 def _number(value: object) -> str:
@@ -128,13 +124,13 @@ def _rest(count: int, shown: int) -> None:
         words(f"and {count - shown:,} more", "p", "soft small")
 
 
-async def _facts(visit: Visit, found: Bundle) -> None:
+async def _facts(visit: Visit, found: Bundle, *, told: bool) -> None:
     if found.tags:
         with box(classes="row"):
             for name, value in found.tags.items():
                 link(f"{name}={value}", path("bundles", tag=f"{name}={value}"), "tag")
     pairs = {"made": say.moment(found.created), "size": show_size(found.size or sum(one.size for one in found.files))}
-    if not _is_card(found):
+    if not told:
         pairs |= {name: say.value_of(value) for name, value in found.lineage.params.items()}
     facts({**pairs, "uuid": found.uuid, "key": found.key or "none: it was not computed", "content": found.digest})
     if found.lineage.job:

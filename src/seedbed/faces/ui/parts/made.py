@@ -1,5 +1,7 @@
 """What came out of a job: each bundle shown as what it is."""
 
+from collections.abc import Awaitable, Callable
+
 from seedbed.assets.store.bundle import Bundle
 from seedbed.base.errors import NotFound, SeedbedError
 from seedbed.base.resources import show_size
@@ -19,9 +21,9 @@ _SAMPLE = 18
 TOLD = ("ranking", "similarity")  # can be made again, and are for people all the same
 
 
-async def show_made(visit: Visit, bundle: Bundle, *, named: bool = True) -> None:
-    """One bundle in the way that suits its kind."""
-    show = {
+async def show_made(visit: Visit, bundle: Bundle, *, named: bool = True) -> bool:
+    """One bundle in the way that suits its kind; whether that has told its facts, which need no table then."""
+    shows: dict[str, Callable[[Visit, Bundle], Awaitable[bool | None]]] = {
         "report": report,
         "predictions": predictions,
         "data-set": data_set,
@@ -31,7 +33,8 @@ async def show_made(visit: Visit, bundle: Bundle, *, named: bool = True) -> None
         "ranking": ranking,
         "similarity": similarity,
         "weights": weights,
-    }.get(bundle.kind)
+    }
+    show = shows.get(bundle.kind)
     with box("section", "stack"):
         if named:
             with box(classes="row"):
@@ -39,9 +42,10 @@ async def show_made(visit: Visit, bundle: Bundle, *, named: bool = True) -> None
                 link(bundle.name, path("bundles", bundle.uuid), "wrap")
         if show:
             try:
-                await show(visit, bundle)
+                return bool(await show(visit, bundle))
             except (SeedbedError, OSError, ValueError, KeyError) as error:
                 words(f"This result cannot be shown here: {error}", "p", "note warn")
+    return False
 
 
 async def predictions(visit: Visit, bundle: Bundle) -> None:

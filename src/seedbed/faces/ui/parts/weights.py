@@ -19,23 +19,24 @@ _ASKED = "remove-card"
 _CLASSES = 12  # that are named
 
 
-async def weights(visit: Visit, bundle: Bundle) -> None:
-    """What is known of it; weights that were only tuned to look at images with have no card."""
+async def weights(visit: Visit, bundle: Bundle) -> bool:
+    """What is known of it, if a card describes it: weights that were only tuned to look at images with have none."""
     named = results.texts(bundle, "card")
     cards = await visit.shared(visit.platform.zoo.cards)
     known = next((one for one in cards if named and one["kept"] and one["name"] == named[0]), None)
     if known is None:
         words("No card describes these weights: no training can be told to start from them.", "p", "soft")
-        return
+        return False
     if known["bundle"] != bundle.uuid:
         with box(classes="row"):
             words(f"Newer weights have taken the name '{known['name']}'.", "span", "soft")
             link("Look at those", path("bundles", known["bundle"]))
-        return
+        return False
     shown = await visit.ask(visit.platform.zoo.show, known["name"])
     facts(_in_words(shown))
     if visit.by.may(Role.TRAINER, bundle.project):
         _remove_button(visit, shown["name"])
+    return True
 
 
 def _in_words(shown: Mapping[str, Any]) -> dict[str, str]:
