@@ -316,7 +316,9 @@ def test_the_weights_that_the_queue_gains_most_from_stay_in_memory_and_say_why(
     platform.catch_up()
     state = platform.zoo.cache(by=SOLO)
     assert [entry["name"] for entry in state["entries"]] == ["kindred"] and state["slots"] == 4
-    assert state["entries"][0]["why"].startswith("1 training that waits or runs starts best from it")
+    why = state["entries"][0]["why"]
+    assert why.startswith("1 training that waits or runs starts best from it, which is expected to save ")
+    assert why.endswith(" % of the epochs of all of them.")
     assert platform.zoo.show("kindred", by=SOLO)["in_memory"]
     platform.jobs.cancel(first["train"].id, by=SOLO)
     platform.catch_up()
@@ -450,7 +452,7 @@ def test_a_card_is_not_kept_for_a_data_set_that_it_could_never_be_ranked_by(
     asked: Any = {"path": tmp_path / "w.pt", "architecture": NETWORK, "data": "leaves", "by": SOLO}
     with pytest.raises(InvalidInput) as refused:
         platform.zoo.add(**asked)
-    assert refused.value.message == "'leaves' came without classes, and nothing was trained with it yet."
+    assert refused.value.message == "'leaves' came without classes, and no labels of it were compared yet."
     assert "--labels" in refused.value.hint
     assert [job.step for job in platform.jobs.list(by=SOLO)] == ["ingest"], "nothing was queued"
     (known,) = [one for one in platform.similarities.known(by=SOLO) if one.data.name == "leaves"]

@@ -43,8 +43,8 @@ class Looks:
 
     def without_classes(self, data: Bundle) -> str:
         """Why a data set that came without classes cannot be compared by these."""
-        trained = "" if self._made_of(data, 2, Signature.kind) else ", and nothing was trained with it yet"
-        return f"'{data.name}' came without classes{trained}."
+        labels = "" if self._made_of(data, 2, Signature.kind) else ", and no labels of it were compared yet"
+        return f"'{data.name}' came without classes{labels}."
 
     def _made_of(self, data: Bundle, depth: int, kind: str) -> list[Node]:
         """What of a kind was made of it and is still there, for all who may see the data set; the newest first."""

@@ -193,7 +193,7 @@ class Holder:
 
 def _sentence(jobs: int, share: float) -> str:
     trainings = "1 training that waits or runs starts" if jobs == 1 else f"{jobs} trainings that wait or run start"
-    return f"{trainings} best from it, which should save {100 * share:.0f} % of the time of all of them."
+    return f"{trainings} best from it, which is expected to save {100 * share:.0f} % of the epochs of all of them."
 
 
 def _accuracies(store: Store, model: Bundle) -> Sequence[float]:
