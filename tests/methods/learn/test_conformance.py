@@ -135,6 +135,34 @@ def test_the_checks_catch_a_bad_algorithm(make, check):
         check(make)
 
 
+class Watched:
+    """An algorithm, and how many images each of its steps looks at to learn from, by whether some may be spared."""
+
+    def __init__(self, algorithm, seen):
+        self.algorithm, self.seen = algorithm, seen
+
+    def __getattr__(self, name):
+        return getattr(self.algorithm, name)
+
+    def loss(self, model, batch):
+        looked = []
+
+        def watched(images):
+            looked.extend(images if torch.is_grad_enabled() else [])
+            return model(images)
+
+        outcome = self.algorithm.loss(watched, batch)
+        self.seen[batch.spares].append(len(looked))
+        return outcome
+
+
+@pytest.mark.parametrize("name", ["fixmatch", "flexmatch", "freematch", "steady"])
+def test_the_check_of_sparing_has_those_spare_that_can(name):
+    seen = {True: [], False: []}
+    algorithms.check_sparing_changes_nothing(lambda task: Watched(make_algorithm(name, task, {}), seen))
+    assert seen[True] == [10, 8, 6, 4] and seen[False][-4:] == [10] * 4, "4 labelled, of 6 others 6, 3, 1 and 0 count"
+
+
 def test_ranks_that_do_not_call_the_group_alike_are_caught(monkeypatch):
     monkeypatch.setattr(algorithms, "_PATIENCE", 0.2)
     with pytest.raises(AssertionError, match="alike"):

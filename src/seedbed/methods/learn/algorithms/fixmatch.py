@@ -26,7 +26,7 @@ class FixMatch(Keeping):
         with torch.no_grad():
             confidence, guess = model(weak).softmax(dim=1).max(dim=1)
             mask = (confidence >= self.threshold).to(confidence.dtype)
-        given, found = where_sure(model, batch, strong, mask)
+        given, found = where_sure(model, batch.labelled[0], strong, mask, spares=batch.spares)
         labelled = self.task.loss_given(given, batch.labels)
         unlabelled = mean_of(self.task.loss_each(found, guess) * mask)
         return outcome_of(labelled, unlabelled, self.weight, confident=mean_of(mask))

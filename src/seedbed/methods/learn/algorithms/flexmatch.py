@@ -37,7 +37,7 @@ class FlexMatch(Keeping):
             thresholds = self.thresholds()
             mask = (confidence > thresholds[guess]).to(confidence.dtype)
             self._remember(batch, confidence, guess)
-        given, found = where_sure(model, batch, strong, mask)
+        given, found = where_sure(model, batch.labelled[0], strong, mask, spares=batch.spares)
         labelled = self.task.loss_given(given, batch.labels)
         unlabelled = mean_of(self.task.loss_each(found, guess) * mask)
         return outcome_of(labelled, unlabelled, self.weight, confident=mean_of(mask), threshold=thresholds.mean())

@@ -41,7 +41,7 @@ class FreeMatch(Keeping):
             self._follow(probabilities, batch.group)
             confidence, guess = probabilities.max(dim=1)
             mask = (confidence >= self.thresholds()[guess]).to(confidence.dtype)
-        given, found = where_sure(model, batch, strong, mask)
+        given, found = where_sure(model, batch.labelled[0], strong, mask, spares=batch.spares)
         labelled = self.task.loss_given(given, batch.labels)
         unlabelled = mean_of(self.task.loss_each(found, guess) * mask)
         unfair = self._unfairness(found.softmax(dim=1), mask, batch.group)

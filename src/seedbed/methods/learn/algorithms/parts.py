@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from seedbed.methods.learn.algorithm import Batch, Forward
+from seedbed.methods.learn.algorithm import Forward
 from seedbed.methods.learn.task import Task
 
 _BITS = 4  # that unlabelled images are taken in: libraries prepare each number of images anew, so there are few
@@ -14,19 +14,20 @@ def together(model: Forward, *images: Tensor) -> tuple[Tensor, ...]:
     return torch.split(model(torch.cat(images)), [len(part) for part in images])
 
 
-def where_sure(model: Forward, batch: Batch, strong: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+def where_sure(
+    model: Forward, labelled: Tensor, strong: Tensor, mask: Tensor, *, spares: bool
+) -> tuple[Tensor, Tensor]:
     """The model's answers to the labelled images and to the strong views, of which only those in the mask count.
 
     Where the batch spares them the others are not looked at: their answers are zeros, without a gradient. With five
     labels a class nine images in ten are not in the mask.
     """
-    images = batch.labelled[0]
-    bit = -(-len(strong) // _BITS)
-    if not batch.spares or (count := -(-int(mask.count_nonzero()) // bit) * bit) >= len(strong):
-        given, found = together(model, images, strong)
+    bit = max(-(-len(strong) // _BITS), 1)
+    if not spares or (count := -(-int(mask.count_nonzero()) // bit) * bit) >= len(strong):
+        given, found = together(model, labelled, strong)
         return given, found
     chosen = mask.argsort(descending=True, stable=True)[:count].sort().values
-    given, few = together(model, images, strong[chosen])
+    given, few = together(model, labelled, strong[chosen])
     return given, few.new_zeros(len(strong), few.shape[1]).index_copy(0, chosen, few)
 
 

@@ -38,7 +38,7 @@ class Steady(Keeping):
     def loss(self, model: Forward, batch: Batch) -> Outcome:
         weak, strong = batch.unlabelled
         guess, mask = self.told(batch, weak)
-        given, found = where_sure(model, batch, strong, mask)
+        given, found = where_sure(model, batch.labelled[0], strong, mask, spares=batch.spares)
         labelled = self.task.loss_given(given, batch.labels)
         unlabelled = mean_of(self.task.loss_each(found, guess) * mask)
         return outcome_of(labelled, unlabelled, self.weight, confident=mean_of(mask))
