@@ -152,14 +152,15 @@ def times_the_work(change: str, budget: int, rows: Sequence[Mapping[str, Any]]) 
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A line per change: what it gains at each budget, with the interval, and in how many runs."""
-    lines = []
+    """A line per change: what it gains at each budget, with the interval, in how many runs; on a CPU also its work."""
+    lines, on_a_cpu = [], all(row["machine"]["gpu"] == "none" for row in rows)
     for change in (name for name in CHANGES if name != PLAIN):
         found = {budget: gains(change, budget, rows) for budget in BUDGETS}
         if any(found.values()):
             cells = {f"points at {budget} labels": _gain(points) for budget, points in found.items()}
             work = {f"times the CPU s at {budget}": times_the_work(change, budget, rows) for budget in BUDGETS}
-            lines.append({"change": change, **cells, **work, "runs": sum(len(points) for points in found.values())})
+            runs = {"runs": sum(len(points) for points in found.values())}
+            lines.append({"change": change, **cells, **(work if on_a_cpu else {}), **runs})
     return lines
 
 

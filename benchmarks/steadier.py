@@ -7,7 +7,7 @@ from torch import Tensor
 
 from seedbed.methods.learn.algorithm import Batch, Forward, Outcome, Views, mean_of, outcome_of
 from seedbed.methods.learn.algorithms.mixmatch import beta_draws
-from seedbed.methods.learn.algorithms.parts import named
+from seedbed.methods.learn.algorithms.parts import named, where_sure
 from seedbed.methods.learn.algorithms.steady import Steady
 from seedbed.methods.learn.group import own_slice
 
@@ -42,9 +42,8 @@ class BothLabels(Steady):
     def loss(self, model: Forward, batch: Batch) -> Outcome:
         weak, strong = batch.unlabelled
         guess, mask = self.told(batch, weak)
-        logits = model(torch.cat([*batch.labelled, strong]))
-        count = len(batch.labels)
-        first, second, others = torch.split(logits, [count, count, len(strong)])
+        given, others = where_sure(model, torch.cat(batch.labelled), strong, mask, spares=batch.spares)
+        first, second = given.chunk(2)
         labelled = (self.task.loss_given(first, batch.labels) + self.task.loss_given(second, batch.labels)) / 2
         return outcome_of(labelled, mean_of(self.task.loss_each(others, guess) * mask), self.weight)
 
@@ -57,10 +56,10 @@ class MixedLabels(Steady):
         weak, strong = batch.unlabelled
         guess, mask = self.told(batch, weak)
         images, answers = self._mixed(batch)
-        logits = model(torch.cat([images, strong]))
-        given = self.task.loss_toward(logits[: len(answers)], answers)
+        seen, others = where_sure(model, images, strong, mask, spares=batch.spares)
+        given = self.task.loss_toward(seen, answers)
         weights = torch.ones_like(given) if self.task.weights is None else self.task.weights[batch.labels]
-        each = self.task.loss_each(logits[len(answers) :], guess)
+        each = self.task.loss_each(others, guess)
         return outcome_of((given * weights).mean(), mean_of(each * mask), self.weight)
 
     def _mixed(self, batch: Batch) -> tuple[Tensor, Tensor]:

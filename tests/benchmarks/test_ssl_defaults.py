@@ -1,6 +1,7 @@
 from dataclasses import asdict, replace
 
 import pytest
+import torch
 from benchmarks.few_labels import SYNTHETIC, Rows, judged_apart, load_set
 from benchmarks.ssl_accuracy import FULL, settings_of
 from benchmarks.ssl_defaults import (
@@ -25,12 +26,14 @@ from seedbed.methods.learn.algorithm import make_algorithm
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.task import Task
 from seedbed.testing.algorithms import check_algorithm
+from tests.methods.learn.cases import mixed
 
 KEY = {"set": "cifar10", "labels": 40, "seed": 0, "size": 128, "recipe": "today"}
 
 
 def row(change: str, accuracy: float, **more: object) -> dict[str, object]:
-    return {**KEY, "change": change, "accuracy": accuracy, "cpu_seconds": 10.0, **more}
+    on_a_cpu = {"cpu_seconds": 10.0, "machine": {"gpu": "none"}}
+    return {**KEY, "change": change, "accuracy": accuracy, **on_a_cpu, **more}
 
 
 @pytest.mark.parametrize("runs", [FULL, LAPTOP])
@@ -54,6 +57,22 @@ def test_the_average_of_twice_the_memory_forgets_half_as_fast() -> None:
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_variant_is_an_algorithm_as_any_other(name) -> None:
     check_algorithm(Registry("variant", VARIANTS).get(name))
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_leave_out_what_does_not_count_as_the_default_does(name) -> None:
+    looked = []
+
+    def model(images: torch.Tensor) -> torch.Tensor:
+        looked.append(len(images))
+        return images.flatten(1)
+
+    algorithm = Registry("variant", VARIANTS).get(name)(Task(classes=2, images=20))
+    labelled = tuple(torch.zeros(1, 2, 1, 1) for _ in algorithm.views.labelled)
+    unsure = torch.zeros(8, 2, 1, 1)
+    batch = mixed(labelled, [0], unsure, unsure, teacher=lambda images: images.flatten(1), spares=True)
+    algorithm.loss(model, batch)
+    assert looked == [len(labelled) + 8 * (name == "every image looked at")]
 
 
 def test_a_laptops_runs_have_the_defaults_of_a_cpu() -> None:
@@ -99,6 +118,12 @@ def test_a_gain_is_against_the_same_run_without_the_change() -> None:
     }
     assert threshold["points at 40 labels"] == "-1.0 (one run)"
     assert figures(rows) == {"largest_gain_at_40_points": pytest.approx(3.5)}
+
+
+def test_what_a_change_costs_a_processor_is_not_told_of_runs_on_a_gpu() -> None:
+    on_a_gpu = {"machine": {"gpu": "NVIDIA H200"}}
+    (line,) = table([row(PLAIN, 0.70), row("half aligned", 0.75, **on_a_gpu)])
+    assert list(line) == ["change", "points at 5 labels", "points at 40 labels", "runs"]
 
 
 def test_a_change_that_there_is_not_is_refused_with_those_that_there_are(capsys) -> None:
