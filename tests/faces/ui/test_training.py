@@ -94,6 +94,18 @@ def test_the_rate_that_would_be_taken_stands_by_its_field_and_follows_the_batche
     assert watched.wrong == []
 
 
+def test_a_training_that_may_take_fewer_steps_says_so_where_its_start_is_chosen(form: Page, watched: Watched):
+    form.get_by_text("Advanced", exact=True).click()
+    field = form.locator(".choice", has=form.get_by_label("Start from the weights"))
+    fewer = "Where these are surely quicker it takes fewer steps, unless you change steps, epochs or patience."
+    expect(field).to_contain_text(fewer)
+    form.get_by_label("Start from the weights").click()
+    form.get_by_role("option", name="The usual ones of the backbone").click()
+    expect(field).to_contain_text("The usual ones")
+    expect(field).not_to_contain_text("fewer steps")
+    assert watched.wrong == []
+
+
 def test_every_mistake_stands_by_its_field_and_nothing_is_queued(form: Page, watched: Watched, solo: Served):
     before = len(solo.platform.jobs.list(by=SOLO, limit=1000))
     form.get_by_text("Advanced", exact=True).click()
