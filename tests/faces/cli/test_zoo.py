@@ -114,7 +114,8 @@ def test_where_nothing_stands_for_imagenet_it_says_how_to_bring_that(capsys: pyt
 
 def job(name: str, state: str, inputs: dict[str, str], *spare: str) -> Any:
     spec = {"inputs": inputs, "spare": list(spare)}
-    return {"id": name, "name": name, "step": name, "state": state, "reason": "", "spec": spec}
+    ended = 0.0 if state == "waiting" else 1.0
+    return {"id": name, "name": name, "step": name, "state": state, "ended": ended, "reason": "", "spec": spec}
 
 
 def test_a_command_ends_well_when_a_training_did_without_its_ranking() -> None:
@@ -142,3 +143,8 @@ def test_of_several_trainings_each_says_what_it_started_from(capsys: pytest.Capt
         "one.train starts from wheat: It is near.",
         "two.train starts from weights to be chosen: The weights are being compared.",
     ]
+    lost: Any = {**start, "card": "", "reason": "The weights that were asked for have been removed.", "told": True}
+    _say_starts(jobs[:1], {"one.train": lost}, "started")
+    assert capsys.readouterr().out == "The weights that were asked for have been removed.\n"
+    _say_starts(jobs, {"one.train": lost, "two.train": unknown}, "started")
+    assert capsys.readouterr().out.startswith("one.train: The weights that were asked for have been removed.\n")

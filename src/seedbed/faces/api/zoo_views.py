@@ -51,7 +51,7 @@ class CardDetail(CardView):
 class StartView(View):
     """What a training starts or started from, and why."""
 
-    card: str = Field(description="Empty: not known yet.", examples=["wheat 2025"])
+    card: str = Field(description="Empty: not known (yet).", examples=["wheat 2025"])
     reason: str = Field(examples=["wheat 2025 comes from images 40 % nearer than those of ImageNet."])
     ranking: str = Field(description="uuid of the ranking that was made with it, or empty.", examples=[OTHER])
     expected_saving: float = Field(description="Share of the epochs.", examples=[0.35])
@@ -65,7 +65,11 @@ class AdviceView(View):
     start: str = Field(examples=["wheat 2025"])
     reason: str = Field(examples=["wheat 2025 comes from images 40 % nearer than those of ImageNet."])
     expected_saving: float = Field(description="Share of the epochs; 0 for the baseline.", examples=[0.35])
-    share_of_steps: float = Field(1.0, description="That a training takes which starts as advised.", examples=[0.8])
+    share_of_steps: float = Field(
+        1.0,
+        description="Of the usual steps, what the training takes that the ranking was made for; 1 where for none.",
+        examples=[0.8],
+    )
     as_good: bool = Field(description="The usual weights (ImageNet) are as good.", examples=[False])
 
 

@@ -228,11 +228,17 @@ def _told(here: Session, jobs: "Sequence[Job]") -> "list[Mapping[str, Any]]":
 
 
 def _say_starts(jobs: "Sequence[Job]", starts: "Mapping[str, Start]", begins: str) -> None:
-    """What each training starts from, and why; of several each by its name."""
+    """What each training starts from, and why; of several each by its name.
+
+    Where it has ended and nobody knows any more what it started from, only the reason for that is left.
+    """
     for job in jobs:
         if start := starts.get(job["id"]):
-            who = (job["name"] or job["step"]) if len(starts) > 1 else "It"
-            say(f"{who} {begins} from {start['card'] or 'weights to be chosen'}: {start['reason']}")
+            who = (job["name"] or job["step"]) if len(starts) > 1 else ""
+            if start["card"] or not job["ended"]:
+                say(f"{who or 'It'} {begins} from {start['card'] or 'weights to be chosen'}: {start['reason']}")
+            else:
+                say(f"{who}: {start['reason']}" if who else start["reason"])
 
 
 def _measured(here: Session, job: "Job") -> list[str]:
