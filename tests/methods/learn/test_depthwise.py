@@ -4,14 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from seedbed.methods.learn.depthwise import operator
 from seedbed.methods.learn.depthwise.operator import suits, usable
-from tests.methods.learn.depthwise_facts import CASES, MORE_CASES
+from tests.methods.learn.depthwise_facts import CASES, MORE_CASES, by_torch
 
 CPU = torch.device("cpu")
 REASON = "torch comes without Triton here, in which these kernels are written"
@@ -89,6 +91,27 @@ def test_kernels_count_elements_in_32_bits_and_take_no_more():
 
 def test_a_cpu_has_no_use_for_them():
     assert not usable(CPU)
+
+
+WRONG: dict[str, Callable[..., bool]] = {
+    "for a side of 5": lambda images, weight, **_: weight.shape[-1] == 5,
+    "in bfloat16": lambda images, weight, **_: images.dtype == torch.bfloat16,
+    "by strides of 2": lambda images, weight, stride, **_: stride == 2,
+    "where it is padded as TensorFlow does": lambda images, weight, same, **_: same,
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("wrong", ["nowhere", *WRONG])
+@pytest.mark.parametrize("by", [0.1, torch.nan])
+def test_kernels_that_are_wrong_anywhere_are_not_used(wrong, by, monkeypatch):
+    def kernels(images, weight, bias, **how):
+        right = by_torch(images.float(), weight, bias, **how).to(images.dtype)
+        return right * (1 + by) if wrong in WRONG and WRONG[wrong](images, weight, **how) else right
+
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    monkeypatch.setattr(operator, "depthwise", kernels)
+    assert usable.__wrapped__(CPU) == (wrong == "nowhere")
 
 
 @pytest.mark.slow

@@ -6,8 +6,10 @@ Nothing is tuned or looked at on the host while it runs, so that steps with it c
 """
 
 import logging
+import math
 import os
 from functools import cache
+from itertools import product
 from typing import Any
 
 import torch
@@ -27,7 +29,11 @@ _KERNELS: Registry[Any] = Registry(  # Triton comes with them, which torch lacks
         "gradients by 2": f"{_HERE}.halve:gradients",
     },
 )
-_ROUNDING = 1e-4  # as a share of the largest number
+_ROUNDING = {torch.float32: 1e-4, torch.bfloat16: 2e-2}  # what it explains, as a share of the largest number
+_TRIED = (  # kernels for half precision are compiled for a training anyway; for float32 the smaller ones will do
+    *product([torch.bfloat16], [3, 5], [1, 2]),
+    *product([torch.float32], [3], [1, 2]),
+)
 _KINDS = (torch.bfloat16, torch.float16, torch.float32)
 _NUMBERED = 2**31  # elements: the kernels count them in 32 bits
 
@@ -60,28 +66,36 @@ def usable(device: torch.device) -> bool:
     if device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
         return False
     try:
-        off = max(_off(device, stride) for stride in (1, 2))
+        off = max(_off(device, *tried) for tried in _TRIED)
     except Exception as error:  # whatever keeps them from running: there is another way to the same results
         _log.info("Depthwise convolutions are left to torch: our kernels do not run on %s: %s", device, error)
         return False
-    if not off < _ROUNDING:
-        _log.warning("Depthwise convolutions are left to torch: our kernels are off by %g on %s.", off, device)
-    return off < _ROUNDING
+    if off > 1:
+        _log.warning("Depthwise convolutions are left to torch: our kernels are %g roundings off on %s.", off, device)
+    return off <= 1
 
 
-def _off(device: torch.device, stride: int) -> float:
-    """How far a small result and its gradients are from torch's in double precision, which the CPU finds."""
-    given = [torch.linspace(-2, 3, 16 * 9 * size).sin() for size in (4, 1)]
-    values = [given[0].view(1, 16, 6, 6), given[1].view(16, 1, 3, 3), torch.linspace(0, 4, 16)]
+def _off(device: torch.device, kind: torch.dtype, side: int, stride: int) -> float:
+    """How far a small result and its gradients are from torch's in double precision, which the CPU finds.
+
+    As a multiple of what rounding explains; infinite where something is not finite. Half precision is padded as
+    TensorFlow does, which is how pretrained networks come to these kernels.
+    """
+    same = kind != torch.float32
+    given = [torch.linspace(-2, 3, 16 * size).sin() for size in (36, side * side)]
+    values = [given[0].view(1, 16, 6, 6).to(kind), given[1].view(16, 1, side, side), torch.linspace(0, 4, 16)]
     ours = [value.to(device).requires_grad_() for value in values]
     theirs = [value.double().requires_grad_() for value in values]
-    by_us = depthwise(ours[0], ours[1], ours[2], stride=stride, same=False)
-    images, weight, bias = theirs
-    by_torch = functional.relu6(functional.conv2d(images, weight, bias, stride, padding=1, groups=16))
-    found = [by_us, *torch.autograd.grad(by_us.square().sum(), ours)]
-    wanted = [by_torch, *torch.autograd.grad(by_torch.square().sum(), theirs)]
-    pairs = zip(found, wanted, strict=True)
-    return max(float((one.cpu() - other).abs().max() / other.abs().max()) for one, other in pairs)
+    by_us = depthwise(ours[0], ours[1], ours[2], stride=stride, same=same)
+    before = _zeros_before(6, side, stride, same=same)
+    padded = functional.pad(theirs[0], (before, side, before, side))
+    far = functional.conv2d(padded, theirs[1], theirs[2], stride, groups=16)
+    by_torch = functional.relu6(far[..., : by_us.shape[2], : by_us.shape[3]])
+    found = [by_us.detach(), *torch.autograd.grad(by_us.square().sum(), ours)]
+    wanted = [by_torch.detach(), *torch.autograd.grad(by_torch.square().sum(), theirs)]
+    shares = [(one.cpu() - other).abs().max() / other.abs().max() for one, other in zip(found, wanted, strict=True)]
+    off = float(torch.stack(shares).max()) / _ROUNDING[kind]
+    return off if math.isfinite(off) else math.inf
 
 
 def _zeros_before(length: int, side: int, stride: int, *, same: bool) -> int:
