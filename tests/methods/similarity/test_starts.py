@@ -15,7 +15,7 @@ from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.assets.zoo.importers import read_state
 from seedbed.base.errors import Damaged
 from seedbed.methods.similarity.evidence import Evidence, Outcome
-from seedbed.methods.similarity.signature import Signature, glimpse, signature_of
+from seedbed.methods.similarity.signature import Glimpse, Signature, glimpse, signature_of
 from seedbed.methods.similarity.starts import Source, Starts, Target, Time, outcomes_of, rank_starts
 
 SPACE = "numbers"
@@ -77,6 +77,18 @@ def test_of_many_the_nearest_are_measured_and_the_others_left_out(tmp_path: Path
     assert all(one.exact for one in found.ranked) and found.ranked[0].ratio < 1 < found.ranked[-1].ratio
 
 
+def test_many_sketches_are_compared_by_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources, threads = [source(tmp_path, "near", 0.1), source(tmp_path, "far", 5.0)], []
+    square = Glimpse.square
+    monkeypatch.setattr(Glimpse, "square", lambda *of: threads.append(torch.get_num_threads()) or square(*of))
+    torch.set_num_threads(2)
+    try:
+        ranked(sources, None)
+        assert threads == [1, 1] and torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(1)
+
+
 def test_one_broken_signature_does_not_end_a_ranking(tmp_path: Path) -> None:
     good, other, broken = (source(tmp_path, name, 0.1) for name in ("good", "other", "broken"))
     broken.signature.write_bytes(b"broken")
@@ -117,9 +129,22 @@ def test_where_the_usual_weights_cannot_be_had_the_best_of_those_that_can_is_adv
     advice = ranked(kept, signature("usual data", 1.0), usual="test_resnet", scored=2, time=time).advice
     assert (advice.start, advice.expected_saving, advice.expectation) == ("wheat", 0.0, None)
     assert advice.reason == (
-        "ImageNet's weights of test_resnet cannot be had here; of the cards that can, wheat is expected to take the "
-        "fewest epochs."
+        "ImageNet's weights of test_resnet cannot be had here; of the cards that were opened, wheat is expected to "
+        "take the fewest epochs."
     )
+
+
+def test_in_place_of_the_usual_weights_only_a_card_that_could_be_opened_is_advised(kept: list[Source]) -> None:
+    (wheat, rust), reference = kept, signature("usual data", 4.5)
+    no_wheat, no_rust = (replace(one, card=replace(one.card, find=lambda: None)) for one in kept)
+    slower = [replace(one, epoch_ratio=9.0 if one.evidence.ratio < 0.8 else 0.2) for one in OUTCOMES]  # the nearer
+    given = {"usual": "test_resnet", "scored": 1, "outcomes": slower}
+    first = ranked([wheat, no_rust], reference, **given)
+    assert [one.name for one in first.ranked] == ["wheat", "rust"] and first.advice.start == "wheat"
+    second = ranked([no_wheat, rust], reference, **given)
+    assert [one.name for one in second.ranked] == ["rust"] and second.advice.start == "rust"
+    neither = ranked([no_wheat, no_rust], reference, **given)
+    assert neither.advice.start == "test_resnet" and list(neither.left_out) == ["wheat", "rust"]
 
 
 def test_usual_weights_that_cannot_be_had_are_advised_where_no_others_can_be_either(kept: list[Source]) -> None:

@@ -24,6 +24,7 @@ from seedbed.methods.similarity.otdd import DSD
 from seedbed.methods.similarity.predictor import Advice, Expectation, Predictor, advise
 from seedbed.methods.similarity.scores import transfer_scores
 from seedbed.methods.similarity.signature import Signature, glimpse
+from seedbed.methods.similarity.threads import one_thread
 
 _IMAGENET = "ImageNet"
 _LOOKED_AT = 256  # labelled images that scores are computed on
@@ -122,7 +123,7 @@ def rank_starts(
     counts = {one.name: one.count for one in nearest}
     looks = min(scored, len(near))
     on_progress(1, looks + 2)
-    looked = _look(target, [by_name[one.name].card for one in near[:looks]], baseline, on_progress)
+    looked = _look(target, [by_name[one.name].card for one in near], looks, baseline, on_progress)
     known |= looked.unread
     on_progress(looks + 2, looks + 2)
     predictor = Predictor.fit(outcomes)
@@ -144,8 +145,9 @@ def rank_starts(
         facts = (one.name, source.card.trained_on, one.distance, ratio, one.dsd, one.exact)
         ranked.append(Ranked(*facts, evidence.scores, expected, evidence, one.name in time.in_memory, end))
     advice = _advice(ranked, baseline, time, compared=reference is not None, left_out=bool(known))
-    if ranked and advice.expectation is None and not looked.baseline_here:
-        advice = _instead_of(baseline, ranked)
+    opened = [one for one in ranked if one.name in looked.scores]
+    if opened and advice.expectation is None and not looked.baseline_here:
+        advice = _instead_of(baseline, opened)
     return Starts(ranked, known, advice, predictor.outcomes, predictor.targets)
 
 
@@ -185,16 +187,17 @@ def _nearest(target: Signature, sources: Sequence[Source], most: int, left_out: 
     """The signatures of the nearest sources by their sketches, under their cards' names; of others only the reason."""
     rough: dict[str, tuple[float, Path]] = {}
     target.noise(DSD)  # once, and not in every look
-    for source in sources:
-        try:
-            seen = glimpse(source.signature)
-        except (SeedbedError, OSError):
-            left_out[source.card.name] = "The signature of its data set cannot be read."
-            continue
-        if seen.space != target.space:
-            left_out[source.card.name] = _other_space(seen.space, target.space)
-        else:
-            rough[source.card.name] = (target.glimpse.square(seen, DSD), source.signature)
+    with one_thread():
+        for source in sources:
+            try:
+                seen = glimpse(source.signature)
+            except (SeedbedError, OSError):
+                left_out[source.card.name] = "The signature of its data set cannot be read."
+                continue
+            if seen.space != target.space:
+                left_out[source.card.name] = _other_space(seen.space, target.space)
+            else:
+                rough[source.card.name] = (target.glimpse.square(seen, DSD), source.signature)
     order = sorted(rough, key=lambda name: (rough[name][0], name))
     left_out |= dict.fromkeys(order[most:], "By a first look it is further away than those that were measured.")
     return [replace(Signature.load(rough[name][1]), name=name) for name in order[:most]]
@@ -228,17 +231,23 @@ class _Looked:
 
 
 def _look(
-    target: Target, cards: Sequence[Card], baseline: Card | str, on_progress: Callable[[int, int], None]
+    target: Target, cards: Sequence[Card], looks: int, baseline: Card | str, on_progress: Callable[[int, int], None]
 ) -> _Looked:
-    """Through the baseline's weights, and through those of each card; without the former distances alone speak."""
-    if not cards:
+    """Through the baseline's weights, and through those of so many cards; without the former distances alone speak.
+
+    Where neither the former nor any of these can be opened, more cards are looked through until one can be: a training
+    must start from something.
+    """
+    if not looks:
         return _Looked({}, {}, baseline_here=True)
     plain: Mapping[str, float] | None = None
     with contextlib.suppress(SeedbedError):
         plain = _scores_of(target, baseline)
     scores, unread = {}, {}
     for number, card in enumerate(cards):
-        on_progress(2 + number, len(cards) + 2)
+        if number >= looks and (plain is not None or scores):
+            break
+        on_progress(min(2 + number, looks + 1), looks + 2)
         try:
             scores[card.name] = differences(_scores_of(target, card), plain or {})
         except SeedbedError as error:
@@ -273,17 +282,17 @@ def _advice(ranked: Sequence[Ranked], usual: Card | str, time: Time, *, compared
     return replace(chosen, reason=f"{chosen.reason} {extra}")
 
 
-def _instead_of(usual: Card | str, ranked: Sequence[Ranked]) -> Advice:
-    """The card with the fewest expected epochs: a training cannot start from a baseline that cannot be had.
+def _instead_of(usual: Card | str, opened: Sequence[Ranked]) -> Advice:
+    """The opened card with the fewest expected epochs: a training cannot start from a baseline that cannot be had.
 
     There is nothing that it could save time against, so nothing is said to be saved.
     """
     baseline, called = _named(usual)
-    best = min((one.expectation for one in ranked), key=lambda each: (each.epoch_ratio, each.source))
+    best = min((one.expectation for one in opened), key=lambda each: (each.epoch_ratio, each.source))
     whose = (
         f"{_IMAGENET}'s weights of {baseline.partition('.')[0]}" if called == _IMAGENET else f"The weights of {called}"
     )
-    fewest = f"of the cards that can, {best.source} is expected to take the fewest epochs."
+    fewest = f"of the cards that were opened, {best.source} is expected to take the fewest epochs."
     return Advice(best.source, f"{whose} cannot be had here; {fewest}", 0.0)
 
 
