@@ -243,7 +243,8 @@ def _look(
     plain: Mapping[str, float] | None = None
     with contextlib.suppress(SeedbedError):
         plain = _scores_of(target, baseline)
-    scores, unread = {}, {}
+    scores: dict[str, Mapping[str, float]] = {}
+    unread: dict[str, str] = {}
     for number, card in enumerate(cards):
         if number >= looks and (plain is not None or scores):
             break
