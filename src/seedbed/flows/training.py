@@ -33,13 +33,17 @@ def with_habits(params: Mapping[str, Any], resources: Resources | None) -> dict[
 
 
 def told_rate(params: Mapping[str, Any], resources: Resources | None) -> str:
-    """The learning rate that a training with these parameters would take, and why; '' where they cannot be used."""
+    """The learning rate that a training with these parameters would take, and why; '' where they cannot be used.
+
+    Several ranks take it at most: labels may be too few for their batch to grow as much as they are.
+    """
     chosen, _ = with_ranks(with_habits(params, resources), resources)
     facts = {name: chosen[name] for name in _OF_RATE if name in chosen}
     if problems_by_field(facts):
         return ""
     settings = replace(TrainSettings(), **facts)
-    return f"{settings.rate():g}: {settings.rate_reason()}."
+    most = "at most " if settings.rate() > settings.rate_of_one() else ""
+    return f"{most}{settings.rate():g}: {settings.rate_reason()}."
 
 
 def with_a_gpu(resources: Resources | None, nodes: Sequence[Node]) -> Resources | None:

@@ -47,10 +47,10 @@ def test_under_weak_scaling_the_rate_of_a_rank_s_batches_is_taken_times_the_rank
 
 def test_ranks_raise_the_rate_no_further_than_the_labels_let_their_batch_grow() -> None:
     four = TrainSettings(ranks=4, learning_rate=1e-3)  # batches of 16
-    assert [four.rate(labels) for labels in (0, 64, 30, 16, 5)] == pytest.approx([4e-3, 4e-3, 1.875e-3, 1e-3, 1e-3])
-    assert (
-        four.rate_reason(30)
-        == "1.88 times 0.001, as it was set: 30 labels make the batch of 4 ranks 1.88 times as large"
+    labels = (0, 64, 30, 18, 16, 5)
+    assert [four.rate(number) for number in labels] == pytest.approx([4e-3, 4e-3, 1.75e-3, 1e-3, 1e-3, 1e-3])
+    assert four.rate_reason(30) == (
+        "1.75 times 0.001, as it was set: 30 labels to learn from make the batch of 4 ranks 1.75 times as large"
     )
     assert four.rate_reason(64) == "4 ranks times 0.001, as it was set"
     assert replace(four, scaling="strong").rate(30) == 1e-3

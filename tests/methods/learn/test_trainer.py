@@ -7,7 +7,8 @@ import torch
 
 from seedbed.base.errors import Conflict, Failed, InvalidInput
 from seedbed.base.run import MemoryRun, Stopped
-from seedbed.methods.learn.trainer import surely_worse, train
+from seedbed.methods.learn.group import Alone
+from seedbed.methods.learn.trainer import TrainingRun, surely_worse, train
 
 
 def weights(trained) -> dict[str, torch.Tensor]:
@@ -141,6 +142,38 @@ def test_a_loss_that_is_not_a_number_ends_in_a_sentence_and_keeps_the_checkpoint
     with pytest.raises(Failed, match="smaller learning rate"):
         train(task.images, task.few_labels(2), settings, MemoryRun(tmp_path))
     assert newest(tmp_path).is_dir()
+
+
+@dataclasses.dataclass(frozen=True)
+class FirstOf(Alone):
+    """The first of several ranks, which all do the same."""
+
+    ranks: int
+
+    def gather(self, value):
+        return torch.cat([value.detach()] * self.ranks)
+
+
+def test_who_has_gone_astray_is_told_of_the_rate_of_one_rank_which_is_what_can_be_set(task, tmp_path):
+    settings = task.tiny(learning_rate=1e30, warmup=0.0, ranks=2)
+    with pytest.raises(Failed) as caught:
+        train(task.images, task.few_labels(5), settings, MemoryRun(tmp_path), FirstOf(2))
+    assert caught.value.hint == "Use a smaller learning rate than 1e+30."
+
+
+@pytest.mark.parametrize(("ranks", "per_class", "times"), [(4, 10, 1.0), (2, 14, 1.625), (2, 4, 1.0), (4, 2, 1.0)])
+def test_the_rate_of_ranks_follows_the_batch_that_they_take(task, ranks, per_class, times, tmp_path):
+    labels = task.few_labels(per_class)
+    labels[labels > 1] = -1  # of two classes; of ten or fourteen labels each one is held out
+    plain = task.tiny(classes=task.classes[:2], labelled_batch=16, ranks=ranks)
+    runs = [
+        TrainingRun(task.images, labels, settings, MemoryRun(tmp_path), FirstOf(settings.ranks))
+        for settings in (plain, dataclasses.replace(plain, ranks=1))
+    ]
+    ours, one = (run.feed.labelled for run in runs)
+    assert ours / one == times
+    assert runs[0].result().rate == pytest.approx(times * runs[1].result().rate)
+    assert ("ranks times" in runs[0].result().rate_reason) == (times == ranks)
 
 
 def test_every_wrong_setting_is_named_at_once(task, tmp_path):

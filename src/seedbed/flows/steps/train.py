@@ -173,7 +173,7 @@ def train_model(
         "best_step": (int(trained.step),),
         "labels": (len(given),),
         "images": (len(used),),
-        **_rate(settings, len(given)),
+        **_rate(trained),
         **{name: (float(value),) for name, value in trained.metrics.items()},
     }
     model = Model(folder, values)
@@ -188,11 +188,11 @@ def _shortened(settings: TrainSettings, weights: Weights | Start | None) -> Trai
     return replace(settings, steps=max(1, round(settings.steps * share)))
 
 
-def _rate(settings: TrainSettings, labels: int) -> dict[str, tuple[Any, ...]]:
+def _rate(trained: Any) -> dict[str, tuple[Any, ...]]:
     """The learning rate that was taken, and why; what learns from good parts alone takes none."""
-    if settings.algorithm == ONE_CLASS:
+    if not trained.rate:
         return {}
-    return {"learning_rate": (settings.rate(labels),), "rate_reason": (settings.rate_reason(labels),)}
+    return {"learning_rate": (float(trained.rate),), "rate_reason": (str(trained.rate_reason),)}
 
 
 def _numbers(given: Mapping[int, str], used: NDArray[np.int64], classes: Sequence[str]) -> NDArray[np.int64]:

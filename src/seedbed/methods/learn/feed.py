@@ -1,6 +1,5 @@
 """Which images each step takes, and their pixels."""
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +8,7 @@ from torch import Tensor
 from seedbed.methods.learn.draws import order
 from seedbed.methods.learn.group import Group, own_slice
 from seedbed.methods.learn.pool import Parts, Pool, to_device
+from seedbed.methods.learn.settings import batch_taken
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Feed:
         self._pool, self._device, self._group = pool, device, group
         self._labelled = Row(parts.labelled, seed, "labelled")
         self._unlabelled = Row(parts.unlabelled, seed, "unlabelled")
-        self.labelled = _shared(labelled, len(parts.labelled), group)
-        self.unlabelled = _shared(unlabelled, len(parts.unlabelled), group)
+        self.labelled = batch_taken(labelled, len(parts.labelled), group.ranks)
+        self.unlabelled = batch_taken(unlabelled, len(parts.unlabelled), group.ranks)
 
     def at(self, step: int) -> Rows:
         """What a step takes."""
@@ -72,10 +72,3 @@ class Feed:
             unlabelled=to_device(unlabelled, self._device),
             unlabelled_pixels=self._pool.take(unlabelled),
         )
-
-
-def _shared(asked: int, there: int, group: Group) -> int:
-    """The largest batch that all ranks can share equally; one image each where there are too few."""
-    count = min(asked, there)
-    shares = group.ranks if asked <= there else math.lcm(2, group.ranks)
-    return max(count // shares * shares, group.ranks) if count else 0

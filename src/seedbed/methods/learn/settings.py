@@ -83,7 +83,7 @@ class TrainSettings:
     def rate(self, labels: int = 0) -> float:
         """The peak learning rate: under weak scaling times what the ranks make of the batch of so many labels.
 
-        That is the number of ranks, unless there are fewer labels than all of them would take; 0: enough.
+        That is the number of ranks, unless there are fewer labels to learn from than all of them would take; 0: enough.
         """
         return self.rate_of_one() * self._grown(labels)
 
@@ -92,7 +92,7 @@ class TrainSettings:
             return 1.0
         if not labels:
             return float(self.ranks)
-        return min(labels, self.labelled_batch * self.ranks) / min(labels, self.labelled_batch)
+        return batch_taken(self.global_batches()[0], labels, self.ranks) / batch_taken(self.labelled_batch, labels, 1)
 
     def rate_of_one(self) -> float:
         """The peak learning rate of one rank, which follows the batches where none is set."""
@@ -109,7 +109,7 @@ class TrainSettings:
             return reason
         grown = self._grown(labels)
         if grown < self.ranks:
-            few = f"{labels} labels make the batch of {self.ranks} ranks {grown:.3g} times as large"
+            few = f"{labels} labels to learn from make the batch of {self.ranks} ranks {grown:.3g} times as large"
             return f"{grown:.3g} times {self.rate_of_one():g}, {reason}: {few}"
         return f"{self.ranks} ranks times {self.rate_of_one():g}, {reason}"
 
@@ -186,6 +186,17 @@ class TrainSettings:
         problems += _problems_of_strength(self.augment)
         if problems:
             raise InvalidInput("The training settings cannot be used.", problems=problems)
+
+
+def batch_taken(asked: int, there: int, ranks: int) -> int:
+    """The images of a step, of a batch that was asked for and so many images: what all ranks can share equally.
+
+    An even number where there are fewer than were asked for, so that two ranks take what one does; one each where there
+    are too few.
+    """
+    count = min(asked, there)
+    shares = ranks if asked <= there else math.lcm(2, ranks)
+    return max(count // shares * shares, ranks) if count else 0
 
 
 def _problems_of_classes(classes: tuple[str, ...], values: tuple[float, ...], algorithm: str) -> list[str]:

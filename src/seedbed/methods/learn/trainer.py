@@ -52,6 +52,8 @@ class Trained:
     metrics: dict[str, float]  # at the kept step
     curve: tuple[dict[str, float], ...] = ()  # what every evaluation found, with its step
     planned: int = 0  # steps; more than were done where it ended early, 0 where none are planned
+    rate: float = 0.0  # the highest learning rate; 0: it has none
+    rate_reason: str = ""
 
 
 @dataclass
@@ -155,7 +157,7 @@ class TrainingRun:
             self._labels,
             settings,
             steps=self._steps,
-            rate=settings.rate(int((self._labels >= 0).sum())),
+            rate=settings.rate(len(self._parts.labelled)),
             seed=run.seed,
             device=self.device,
             group=group,
@@ -192,9 +194,18 @@ class TrainingRun:
             temperature=self._temperature(),
             calibrated_on=len(self._parts.held_out),
         )
-        progress = self._progress
-        metrics, curve = dict(progress.metrics), tuple(progress.curve)
-        return Trained(model, progress.best_step, progress.step, self._criterion, metrics, curve, self._steps)
+        progress, labels = self._progress, len(self._parts.labelled)
+        return Trained(
+            model,
+            step=progress.best_step,
+            steps=progress.step,
+            criterion=self._criterion,
+            metrics=dict(progress.metrics),
+            curve=tuple(progress.curve),
+            planned=self._steps,
+            rate=self._settings.rate(labels),
+            rate_reason=self._settings.rate_reason(labels),
+        )
 
     def _temperature(self) -> float:
         """Of the kept weights, which are in the averaged network by now."""
@@ -242,7 +253,7 @@ class TrainingRun:
     def _astray(self, how: str) -> Failed:
         return Failed(
             f"{how} at step {self._progress.step}: training has gone astray; the last checkpoint, if any, is kept.",
-            hint=f"Use a smaller learning rate than {self._settings.rate():g}.",
+            hint=f"Use a smaller learning rate than {self._settings.rate_of_one():g}.",
         )
 
     def _judge(self) -> tuple[dict[str, float], Tensor]:
