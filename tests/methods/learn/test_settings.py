@@ -38,6 +38,17 @@ def test_augmentation_that_cannot_be_is_refused_with_what_can(task):
     assert len(SPREADING) + len(TONAL) == COLOUR_OPERATIONS
 
 
+def test_only_the_turn_is_found_out_by_itself_and_other_words_are_no_strength(task):
+    task.settings(augment=Strength(turn="auto")).check()
+    with pytest.raises(InvalidInput) as caught:
+        task.settings(augment=Strength(turn="foo", zoom="auto", operations="auto")).check()
+    assert list(caught.value.problems) == [
+        "augment.turn is 'foo'; it must be 'auto' or between 0 and 180 degrees.",
+        "augment.zoom is 'auto'; it must be between 0 and 9; 0.1 is a tenth larger or smaller.",
+        "augment.operations is 'auto'; it must be between 0 and 8, the operations that there are.",
+    ]
+
+
 def test_ranks_that_cannot_share_the_batches_are_told_what_can(task):
     def told(ranks: int, labelled: int, unlabelled: int) -> str:
         batches = {"labelled_batch": labelled, "unlabelled_batch": unlabelled}

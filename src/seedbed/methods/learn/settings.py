@@ -245,8 +245,10 @@ def _problems_of_strength(strength: Strength) -> list[str]:
     found = []
     for name, (highest, words) in _STRENGTHS.items():
         value = getattr(strength, name)
-        if value != AUTO and not 0 <= value <= highest:
-            found.append(f"augment.{name} is {value}; it must be {words}.")
+        allowed = (name, value) == ("turn", AUTO) if isinstance(value, str) else 0 <= value <= highest
+        if not allowed:
+            shown = f"'{value}'" if isinstance(value, str) else value
+            found.append(f"augment.{name} is {shown}; it must be {words}.")
     return found
 
 
