@@ -2,15 +2,22 @@
 # Fills the tables that want a GPU, in the order asked for and each for so many seconds: for machines rented by the minute.
 #
 #   scripts/gpu-tables.sh ROWS transfers=400 accuracy=400 speed=300 scaling=90 others=400 backbones=300
+#   scripts/gpu-tables.sh ROWS distances=200 depthwise=60 semilearn=300
+#   CHANGES="larger zoom,not aligned" scripts/gpu-tables.sh ROWS defaults=400
 #
 # Runs from the clone with the machine's own Python and torch; `make carry` gathers what else it needs in .carry. ROWS
 # has every row as soon as it is measured, those of earlier calls among them, so that what was measured is not lost with
-# the machine. SEEDBED_BENCH_DATA names the real data, SEEDBED_BENCH_COMMIT the commit where the clone has no git.
+# the machine. SEEDBED_BENCH_DATA names the real data, SEEDBED_BENCH_COMMIT the commit where the clone has no git,
+# CHANGES which changes of benchmarks.ssl_defaults are tried: all of them would take hours.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -ge 2 ] || { sed -n '2,5p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,6p' "$0"; exit 2; }
 rows=$1
 shift
+if [[ " $*" == *" defaults"* && -z ${CHANGES:-} ]]; then
+  echo "Name in CHANGES what 'defaults' is to try, such as CHANGES='larger zoom,not aligned'; all would take hours." >&2
+  exit 2
+fi
 mkdir -p "$rows" .carry/rows
 for table in benchmarks/rows/*.jsonl .carry/rows/*.jsonl; do # the second: what earlier calls on this machine added
   [ -f "$table" ] || continue
@@ -41,7 +48,7 @@ fill() { # TABLE MINUTES
     others) share_gpu; python3 -m benchmarks.ssl_accuracy --workers 3 --compiled --minutes "$2" \
       --methods freematch,fixmatch,adamatch,flexmatch,softmatch,mixmatch ;;
     defaults) share_gpu; python3 -m benchmarks.ssl_defaults --workers 3 --compiled --minutes "$2" \
-      ${CHANGES:+--changes "as it is,$CHANGES"} ;; # all of them would take hours
+      --changes "as it is,$CHANGES" ;;
     distances) keep_gpu; env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS python3 -m benchmarks.otdd_gpu --json "$rows/otdd_gpu.json" ;;
     depthwise) keep_gpu; python3 -m benchmarks.depthwise --json "$rows/depthwise.json" ;;
     semilearn) keep_gpu; python3 -m benchmarks.ssl_accuracy --minutes "$2" --methods "semilearn freematch" ;;
