@@ -2,7 +2,8 @@
 
 A row is one run: `method`, `set`, `labels` (per class; 0: all), `seed`, `accuracy` and others on the test images, and
 `marked` where some class was too small for the budget and gave half of its images. `recipe` stands for the settings
-that it was trained with; a run that has been measured with former defaults only is shown, and says so.
+that it was trained with; a run that has been measured with former defaults only is shown, and says so. It is held
+against runs with former defaults alone, and no figure rests on it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +45,8 @@ _SCORES = ("accuracy", "precision", "recall", "f1")
 _SEEDS = 3  # of the core
 _LARGEST = 40  # labels per class at which the goals are counted
 _DRAWING: Registry[Any] = Registry("drawing", {"figure 7": "benchmarks.ssl_picture:draw"})  # matplotlib comes with it
-Rows = Sequence[Mapping[str, Any]]
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
 
 
 def newest(rows: Rows, today: Mapping[str, str]) -> list[Mapping[str, Any]]:
@@ -72,14 +74,22 @@ def mean(rows: Rows, score: str = "accuracy") -> float | None:
     return 100 * float(np.mean(found)) if found else None
 
 
-def ahead(rows: Rows, budget: int, name: str, other: str, *, other_budget: int | None = None) -> list[float]:
-    """Points by which the default is ahead of another method, seed by seed."""
-    theirs_at = budget if other_budget is None else other_budget
+def paired(rows: Rows, budget: int, name: str, other: str, other_budget: int) -> list[tuple[Row, Row]]:
+    """The default's runs, each with another method's of its seed: of today's settings if there are any, else of former.
+
+    What today's are ahead of former ones says nothing of the methods.
+    """
     ours, theirs = (
-        {row["seed"]: row["accuracy"] for row in of(rows, method, at, name)}
-        for method, at in ((DEFAULT, budget), (other, theirs_at))
+        {(bool(row.get("former")), row["seed"]): row for row in of(rows, method, at, name)}
+        for method, at in ((DEFAULT, budget), (other, other_budget))
     )
-    return [100 * (ours[seed] - theirs[seed]) for seed in sorted(ours.keys() & theirs.keys())]
+    both = sorted(ours.keys() & theirs.keys())
+    return [(ours[key], theirs[key]) for key in both if key[0] == both[0][0]]
+
+
+def ahead(pairs: Sequence[tuple[Row, Row]]) -> list[float]:
+    """Points by which the default is ahead of another method, seed by seed."""
+    return [100 * (ours["accuracy"] - theirs["accuracy"]) for ours, theirs in pairs]
 
 
 def sets_of(rows: Rows) -> list[str]:
@@ -136,7 +146,8 @@ def means_table(rows: Rows, sets: Sequence[str]) -> list[dict[str, Any]]:
                 shown = {
                     name: "" if value is None else f"{value:.1f}{_former(runs[name])}" for name, value in cells.items()
                 }
-                overall = f"{np.mean(known):.1f}" if len(known) == len(sets) else ""
+                every = [run for found in runs.values() for run in found]
+                overall = f"{np.mean(known):.1f}{_former(every)}" if len(known) == len(sets) else ""
                 asked = {"method": method, "labels": budget or "all"}
                 reference = REFERENCE.get((method, budget), "") if tuple(sets) == CORE else ""
                 lines.append({**asked, **shown, "mean": overall, "reference": reference})
@@ -150,14 +161,14 @@ def table_ii(rows: Rows) -> list[dict[str, Any]]:
         budgets = [budget for budget in budgets_of(rows) if any("f1" in row for row in of(rows, DEFAULT, budget, name))]
         if budgets:
             runs = of(rows, DEFAULT, max(budgets), name)
-            lines.append(_scores(name, max(budgets), [mean(runs, score) for score in _SCORES]))
+            lines.append(_scores(name, max(budgets), [mean(runs, score) for score in _SCORES], _former(runs)))
     if lines:
         lines += [_scores(name, 80, scores) for name, scores in TABLE_II.items()]
     return lines
 
 
-def _scores(name: str, budget: int, scores: Sequence[float | None]) -> dict[str, Any]:
-    shown = ["" if score is None else f"{score:.2f}" for score in scores]
+def _scores(name: str, budget: int, scores: Sequence[float | None], mark: str = "") -> dict[str, Any]:
+    shown = ["" if score is None else f"{score:.2f}{mark}" for score in scores]
     named = zip(("accuracy %", "precision %", "recall %", "F1 %"), shown, strict=True)
     return {"set": name, "labels": budget, **dict(named)}
 
@@ -169,28 +180,32 @@ def nearness(rows: Rows) -> list[dict[str, Any]]:
         largest = of(rows, DEFAULT, _LARGEST, name)
         if not largest or any(row["marked"] for row in largest):
             continue
-        behind = {
-            budget: -float(np.mean(points))
-            for budget in budgets_of(rows)
-            if budget <= _LARGEST and (points := ahead(rows, budget, name, ALL, other_budget=0))
-        }
+        budgets = [budget for budget in budgets_of(rows) if budget <= _LARGEST]
+        pairs = {budget: paired(rows, budget, name, ALL, 0) for budget in budgets}
+        behind = {budget: -float(np.mean(ahead(both))) for budget, both in pairs.items() if both}
         if behind:
+            mark = _former([ours for both in pairs.values() for ours, _ in both])
             at = f"points behind {ALL} at {_LARGEST}"
-            few = {f"within {points}": _fewest(behind, points) for points in (1, 3)}
-            lines.append({"set": name, at: f"{behind.get(_LARGEST, float('nan')):.1f}", **few})
+            few = {f"within {points}": _fewest(behind, points, mark) for points in (1, 3)}
+            lines.append({"set": name, at: f"{behind.get(_LARGEST, float('nan')):.1f}{mark}", **few})
     return lines
 
 
-def _fewest(behind: Mapping[int, float], points: float) -> int | str:
+def _fewest(behind: Mapping[int, float], points: float, mark: str) -> str:
     """The smallest budget that is no further behind than that."""
-    return min((budget for budget, gap in behind.items() if gap <= points), default="")
+    near = [budget for budget, gap in behind.items() if gap <= points]
+    return f"{min(near)}{mark}" if near else ""
 
 
 def comparisons(rows: Rows, sets: Sequence[str], other: str) -> list[tuple[float, tuple[float, float], str]]:
     """Points by which the default is ahead of another method, with interval, per set at 5 and at 40 labels."""
-    asked = [(budget, name) for budget in BUDGETS for name in sets]
-    found = [(ahead(rows, budget, name, other), f"{name} at {budget}") for budget, name in asked]
-    return [(float(np.mean(points)), _spread(points), where) for points, where in found if points]
+    found = []
+    for budget in BUDGETS:
+        for name in sets:
+            if points := ahead(pairs := paired(rows, budget, name, other, budget)):
+                mark = _former([ours for ours, _ in pairs])
+                found.append((float(np.mean(points)), _spread(points), f"{name} at {budget}{mark}"))
+    return found
 
 
 def _spread(points: Sequence[float]) -> tuple[float, float]:
@@ -199,22 +214,33 @@ def _spread(points: Sequence[float]) -> tuple[float, float]:
 
 
 def figures(rows: Rows, sets: Sequence[str]) -> dict[str, float]:
-    """The default's means, its worst losses, how often it is near all labels, and how far ahead of semilearn."""
+    """The default's means, its worst losses, how often it is near all labels, and how far ahead of semilearn.
+
+    A figure is there once all runs that it rests on have been measured with today's settings.
+    """
     found: dict[str, float] = {}
     for budget in BUDGETS:
         means = [mean(of(rows, DEFAULT, budget, name)) for name in sets]
-        if None not in means:
+        if None not in means and _of_today(rows, sets, (budget,), DEFAULT):
             found[f"mean_at_{budget}_pct"] = float(np.mean([value for value in means if value is not None]))
     for other, words in ((LABELS_ONLY, "labels_only"), (PROBE, "probe"), (PEER, "semilearn")):
-        if gains := [gain for gain, _, _ in comparisons(rows, sets, other)]:
+        gains = [gain for gain, _, _ in comparisons(rows, sets, other)]
+        if gains and _of_today(rows, sets, BUDGETS, DEFAULT, other):
             found[f"worst_minus_{words}_points"] = min(gains)
             if other == PEER:
                 found["minus_semilearn_points"] = float(np.mean(gains))
-    if near := nearness(rows):
+    near = nearness(rows)
+    if near and _of_today(rows, sets_of(rows), (0, *budgets_of(rows)), DEFAULT, ALL):
         for points in (1, 3):
             met = sum(line[f"within {points}"] != "" for line in near)
             found[f"sets_within_{points}_points_pct"] = 100 * met / len(near)
     return found
+
+
+def _of_today(rows: Rows, sets: Sequence[str], budgets: Sequence[int], *methods: str) -> bool:
+    """Whether none of these methods' runs was measured with former settings alone."""
+    runs = [run for name in sets for budget in budgets for method in methods for run in of(rows, method, budget, name)]
+    return not _former(runs)
 
 
 def note(rows: Rows, sets: Sequence[str]) -> str:
@@ -260,7 +286,8 @@ def report_of(
     words = note(rows, sets)
     if drawn and rows and find_spec("matplotlib"):
         _DRAWING.get("figure 7")(rows)
-        words += "\n\nDrawn in pictures/ssl_accuracy.svg."
+        among = ", runs with former settings among the others" * bool(_former(rows))
+        words += f"\n\nDrawn in pictures/ssl_accuracy.svg{among}."
     return Report(
         figures=figures(rows, sets),
         rows=figure_7(rows),

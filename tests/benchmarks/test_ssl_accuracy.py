@@ -111,7 +111,7 @@ def test_only_sets_that_admit_forty_labels_are_counted_and_marked_budgets_are_no
         "set": "cifar10",
         "points behind all labels at 40": "3.0",
         "within 1": "",
-        "within 3": 5,
+        "within 3": "5",
     }
     found = figures(changed, CORE)
     assert round(found["sets_within_1_points_pct"], 6) == round(500 / 6, 6) and found["sets_within_3_points_pct"] == 100
@@ -152,6 +152,50 @@ def test_a_run_with_former_defaults_is_measured_anew_and_shown_as_such_until_the
         f"^ with former default settings, as {len(former) - 6} of the {len(shown)} runs were measured so far." in said
     )
     assert "^" not in note(newest(rows, today), CORE)
+
+
+def formerly(rows, *methods, accuracy=0.1, seeds=(0, 1, 2)):
+    """The same rows, of which those of some methods have only been measured with former settings."""
+    return [
+        {**row, "former": True, "accuracy": accuracy} if row["method"] in methods and row["seed"] in seeds else row
+        for row in rows
+    ]
+
+
+def test_runs_with_former_settings_are_not_held_against_todays(rows):
+    assert comparisons(formerly(rows, DEFAULT), CORE, LABELS_ONLY) == []
+    assert "against" not in note(formerly(rows, DEFAULT), CORE)
+    both = comparisons(formerly(rows, DEFAULT, LABELS_ONLY), CORE, LABELS_ONLY)
+    assert [(gain, where) for gain, _, where in both][:1] == [(0.0, f"{CORE[0]} at 5^")]
+    some = comparisons(formerly(rows, DEFAULT, seeds=(0,)), CORE, LABELS_ONLY)
+    assert {(round(gain, 6), where[-1]) for gain, _, where in some} == {(10.0, "5"), (10.0, "0")}, (
+        "two seeds of today's"
+    )
+
+
+def test_no_figure_rests_on_former_settings(rows):
+    every = figures(rows, CORE)
+    assert figures(formerly(rows, DEFAULT, seeds=(0,)), CORE) == {}
+    without = {name for name in every if name not in figures(formerly(rows, PROBE), CORE)}
+    assert without == {"worst_minus_probe_points"}
+    without = {name for name in every if name not in figures(formerly(rows, ALL), CORE)}
+    assert without == {"sets_within_1_points_pct", "sets_within_3_points_pct"}
+
+
+def test_every_cell_that_rests_on_former_settings_says_so(rows):
+    mixed = formerly(rows, DEFAULT, ALL, seeds=(0,), accuracy=0.8)
+    line = next(line for line in means_table(mixed, CORE) if line["method"] == DEFAULT)
+    assert {line[name] for name in (*CORE, "mean")} == {"80.0^"}
+    scored = [{**row, "f1": 0.5, "precision": 0.5, "recall": 0.5} for row in mixed]
+    assert table_ii(scored)[0]["F1 %"] == "50.00^" and table_ii(scored)[-1]["F1 %"] == "89.61"
+    assert nearness(mixed)[0]["within 1"] == nearness(rows)[0]["within 1"] == "40", "of the seeds that are of today's"
+    all_former = nearness(formerly(rows, DEFAULT, ALL))
+    assert all_former[0] == {
+        "set": CORE[0],
+        "points behind all labels at 40": "-0.0^",
+        "within 1": "5^",
+        "within 3": "5^",
+    }
 
 
 def test_all_that_is_set_but_the_names_of_classes_makes_a_recipe():
