@@ -2,9 +2,9 @@
 
 oneDNN, which computes them for torch, is quick where the map of results is at least as large as the kernel. Where it is
 smaller, as in the last layers of a network that looks at small images, the gradient of the weights takes 10 to 200
-times as long as the convolution itself, the longer the older the processor: up to a quarter of a whole training step
-(benchmarks/small_maps.py). It is but a few products: for each place in the kernel, the gradients of the results times
-the pixels that this place met.
+times as long as the convolution itself, the longer the older the processor: a fifth to a third of a whole training
+step (benchmarks/small_maps.py). It is but a few products: for each place in the kernel, the gradients of the results
+times the pixels that this place met.
 """
 
 from typing import Any, TypeGuard
