@@ -32,7 +32,7 @@ def convolved(conv: nn.Conv2d, images: Tensor, weight: Tensor, bias: Tensor | No
     """What a convolution makes of images with these weights in place of its own."""
     padding = conv.padding
     if isinstance(conv, Conv2dSame):
-        sides, steps, spread = map(list, (conv.kernel_size, conv.stride, conv.dilation))
+        sides, steps, spread = list(conv.kernel_size), list(conv.stride), list(conv.dilation)
         images, padding = pad_same(images, sides, steps, spread), (0, 0)
     if conv.padding_mode != "zeros" or isinstance(padding, str):
         plain: Tensor = conv._conv_forward(images, weight, bias)
@@ -44,9 +44,10 @@ def convolved(conv: nn.Conv2d, images: Tensor, weight: Tensor, bias: Tensor | No
 
 def is_small(images: Tensor, conv: nn.Conv2d, padding: tuple[int, ...]) -> bool:
     """Whether images lie on a CPU, and a side of the convolution's results is smaller than that of its kernel."""
+    if images.device.type != "cpu":
+        return False
     sizes = zip(images.shape[2:], conv.kernel_size, conv.stride, padding, strict=True)
-    small = any((length + 2 * zeros - side) // stride + 1 < side for length, side, stride, zeros in sizes)
-    return small and images.device.type == "cpu"
+    return any((length + 2 * zeros - side) // stride + 1 < side for length, side, stride, zeros in sizes)
 
 
 def _is_depthwise(module: nn.Module) -> TypeGuard[nn.Conv2d]:
