@@ -1,14 +1,15 @@
 """Test error from a few labels: every algorithm beside labels alone, a linear probe, all labels and semilearn.
 
     python -m benchmarks.ssl_accuracy [--quick] [--json FILE] [--minutes M] [--workers N] [--only-table]
-        [--more] [--methods a,b] [--sets a,b] [--labels 10,20] [--seeds 0] [--compiled]
+        [--more] [--laptop] [--methods a,b] [--sets a,b] [--labels 10,20] [--seeds 0] [--compiled]
 
 The core table is of seven real sets, 5 and 40 labels a class, three seeds. `--more` goes on with 10, 20 and 80 labels
-and with the other sets, one seed; `--methods` and the like choose among them, also with `--quick`. "semilearn
-freematch" is semilearn's own FreeMatch at the same number of steps, and needs `make peers`. `--compiled` is for a GPU
-and many runs: a worker compiles once, and its runs are quicker from then on. Rows are kept as runs finish; a later call
-goes on where this one ended, and every report is made from all rows that there are: see `benchmarks.ssl_report`. Rows
-that were measured with former defaults are measured anew; until then they are shown as what they are.
+and with the other sets, one seed; `--laptop` fills a table of its own, with the defaults of a CPU instead of a GPU's.
+`--methods` and the like choose among them, also with `--quick`. "semilearn freematch" is semilearn's own FreeMatch at
+the same number of steps, and needs `make peers`. `--compiled` is for a GPU and many runs: a worker compiles once, and
+its runs are quicker from then on. Rows are kept as runs finish; a later call goes on where this one ended, and every
+report is made from all rows that there are: see `benchmarks.ssl_report`. Rows that were measured with former defaults
+are measured anew; until then they are shown as what they are.
 """
 
 import argparse
@@ -65,6 +66,16 @@ class Scale:
 
 EVERY = (DEFAULT, LABELS_ONLY, PROBE, ALL, *(name for name in ALGORITHMS if name not in (DEFAULT, LABELS_ONLY)))
 FULL = Scale(methods=(*EVERY, PEER))
+_CPU = TrainSettings()
+LAPTOP = Scale(
+    size=_CPU.size,
+    steps=_CPU.steps,
+    labelled=_CPU.labelled_batch,
+    unlabelled=_CPU.unlabelled_batch,
+    rate=_CPU.rate(),
+    ema=_CPU.ema,
+    methods=EVERY,
+)
 MORE = (  # after the core: other budgets, then other sets
     Scale(seeds=SEEDS[:1], methods=EVERY, budgets=MORE_BUDGETS),
     Scale(OTHERS, seeds=SEEDS[:1], methods=EVERY, budgets=(*BUDGETS, *MORE_BUDGETS)),
@@ -143,7 +154,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def measure(
-    scales: Sequence[Scale], rows: Rows, *, real: bool, minutes: float, workers: int, core: Scale
+    scales: Sequence[Scale], rows: Rows, *, real: bool, minutes: float, workers: int, core: Scale, part: str = ""
 ) -> harness.Report:
     """Fill the tables as far as time allows, and report all that there is of the core's size of images."""
     until = time.monotonic() + 60 * minutes
@@ -159,12 +170,13 @@ def measure(
         )
     found = [row for row in rows if row["size"] == core.size]
     today = {method: recipe_of(settings_of(method, core)) for method in core.methods}
-    return report_of(found, core.sets, today, real=real, drawn=core is FULL)
+    return report_of(found, core.sets, today, real=real, drawn=core is FULL, part=part)
 
 
 def asked(options: argparse.Namespace) -> tuple[Scale, ...]:
     """What is to be run: the core, more of it, or what the options name."""
-    return tuple(named_in(options, scale) for scale in (MORE if options.more else (FULL,)))
+    core = (LAPTOP,) if options.laptop else (FULL,)
+    return tuple(named_in(options, scale) for scale in (MORE if options.more else core))
 
 
 def named_in(options: argparse.Namespace, scale: Scale) -> Scale:
@@ -183,18 +195,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--minutes", type=float, default=24 * 60.0)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--only-table", action="store_true")
-    parser.add_argument("--more", action="store_true")
-    parser.add_argument("--compiled", action="store_true")
+    for name in ("--only-table", "--more", "--compiled", "--laptop"):
+        parser.add_argument(name, action="store_true")
     for name in ("--methods", "--sets", "--labels", "--seeds"):
         parser.add_argument(name, default="")
     options, rest = parser.parse_known_args(arguments)
+    if options.more and options.laptop:
+        parser.error("--more goes on with the table of a GPU: leave out --laptop.")
 
     def measured(quick: bool) -> harness.Report:
         if available(FULL.sets) and not quick:
             scales = () if options.only_table else asked(options)
-            rows = rows_of("ssl_accuracy")
-            return measure(scales, rows, real=True, minutes=options.minutes, workers=options.workers, core=FULL)
+            core, part = (LAPTOP, "laptop") if options.laptop else (FULL, "")
+            rows, minutes = rows_of("ssl_accuracy"), options.minutes
+            return measure(scales, rows, real=True, minutes=minutes, workers=options.workers, core=core, part=part)
         real = bool(available(QUICK.sets))
         scale = named_in(options, QUICK if real else replace(QUICK, sets=(SYNTHETIC,)))
         with tempfile.TemporaryDirectory() as folder:

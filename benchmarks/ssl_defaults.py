@@ -42,6 +42,7 @@ TITLE = "The default training with one setting changed"
 PLAIN = "as it is"
 VARIANTS = {  # of the default algorithm
     "every image looked at": "benchmarks.steadier:EveryImage",
+    "alignment fades": "benchmarks.steadier:FadingAlignment",
     "labels seen strongly": "benchmarks.steadier:StrongLabels",
     "labels seen both ways": "benchmarks.steadier:BothLabels",
     "labels mixed": "benchmarks.steadier:MixedLabels",
@@ -79,15 +80,6 @@ class Scale:
         return recipe_of(settings_of(DEFAULT, self.runs))
 
 
-_CPU = TrainSettings()
-LAPTOP = ssl_accuracy.Scale(
-    size=_CPU.size,
-    steps=_CPU.steps,
-    labelled=_CPU.labelled_batch,
-    unlabelled=_CPU.unlabelled_batch,
-    rate=_CPU.rate(),
-    ema=_CPU.ema,
-)
 QUICK = Scale(replace(ssl_accuracy.QUICK, budgets=(5,), steps=4), (PLAIN, "no label held out", "threshold 0.8"))
 
 
@@ -245,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if quick or not available(CORE):
             return quickly()
         chosen = argparse.Namespace(**{**vars(options), "methods": ""})
-        runs = ssl_accuracy.named_in(chosen, LAPTOP if options.laptop else ssl_accuracy.FULL)
+        runs = ssl_accuracy.named_in(chosen, ssl_accuracy.LAPTOP if options.laptop else ssl_accuracy.FULL)
         minutes = 0.0 if options.only_table else options.minutes
         part = "laptop" if options.laptop else ""
         scale, rows = Scale(runs, changes), rows_of("ssl_defaults")

@@ -24,6 +24,7 @@ DEFAULT = TrainSettings().algorithm
 LABELS_ONLY, PROBE, ALL, PEER = "supervised", "probe", "all labels", "semilearn freematch"
 BUDGETS, MORE_BUDGETS = (5, 40), (10, 20, 80)
 METHODS = (DEFAULT, *(name for name in ALGORITHMS if name not in (DEFAULT, LABELS_ONLY)), PEER, LABELS_ONLY, PROBE, ALL)
+REFERENCE_SIZE = 128  # pixels
 REFERENCE = {  # the means that were to be beaten, by method and budget: plain fine-tuning and FreeMatch, one seed
     (LABELS_ONLY, 5): 55.6,
     (LABELS_ONLY, 40): 76.8,
@@ -136,7 +137,7 @@ def _former(runs: Rows) -> str:
 
 def means_table(rows: Rows, sets: Sequence[str]) -> list[dict[str, Any]]:
     """A line per method at 5 and at 40 labels: its accuracy by set, the mean over the sets, and the reference's."""
-    lines = []
+    lines, has_reference = [], _has_reference(rows, sets)
     for method in METHODS:
         for budget in (0,) if method == ALL else BUDGETS:
             runs = {name: of(rows, method, budget, name) for name in sets}
@@ -149,9 +150,14 @@ def means_table(rows: Rows, sets: Sequence[str]) -> list[dict[str, Any]]:
                 every = [run for found in runs.values() for run in found]
                 overall = f"{np.mean(known):.1f}{_former(every)}" if len(known) == len(sets) else ""
                 asked = {"method": method, "labels": budget or "all"}
-                reference = REFERENCE.get((method, budget), "") if tuple(sets) == CORE else ""
-                lines.append({**asked, **shown, "mean": overall, "reference": reference})
+                reference = {"reference": REFERENCE.get((method, budget), "")} if has_reference else {}
+                lines.append({**asked, **shown, "mean": overall, **reference})
     return lines
+
+
+def _has_reference(rows: Rows, sets: Sequence[str]) -> bool:
+    """Whether these are the sets and the size of images that the reference is of."""
+    return tuple(sets) == CORE and all(row["size"] == REFERENCE_SIZE for row in rows)
 
 
 def table_ii(rows: Rows) -> list[dict[str, Any]]:
@@ -246,10 +252,11 @@ def _of_today(rows: Rows, sets: Sequence[str], budgets: Sequence[int], *methods:
 def note(rows: Rows, sets: Sequence[str]) -> str:
     """Where the default loses beyond chance, the other tables, and what the signs mean."""
     near = nearness(rows)
+    beside = ", beside a plain loop of ours with one seed" * _has_reference(rows, sets)
     parts = [
         "~ fewer than three seeds; * a class has fewer than twice as many training images as the budget, and gave half "
         f"of them. {_of_former(rows)}The default is '{DEFAULT}'. {losses(rows, sets)}",
-        f"Accuracy (%) by method, beside a plain loop of ours with one seed:\n\n{table_of(means_table(rows, sets))}",
+        f"Accuracy (%) by method{beside}:\n\n{table_of(means_table(rows, sets))}",
         f"The default in the layout of HARVEST's table II:\n\n{table_of(table_ii(rows))}",
         f"The fewest labels a class at which the default comes within 1 and within 3 points of {ALL}, for sets whose "
         f"classes all have twice {_LARGEST} training images ({len(near)} so far):\n\n{table_of(near)}",
@@ -279,7 +286,7 @@ def _behind(other: str, gain: float, where: str) -> str:
 
 
 def report_of(
-    measured: Rows, sets: Sequence[str], today: Mapping[str, str], *, real: bool, drawn: bool = False
+    measured: Rows, sets: Sequence[str], today: Mapping[str, str], *, real: bool, drawn: bool = False, part: str = ""
 ) -> Report:
     """The report on all that was measured; its means are over `sets`, `today` has the recipe of every method."""
     rows = newest(measured, today)
@@ -295,4 +302,5 @@ def report_of(
         wants_real=True,
         note=words,
         origin=machines_of(rows) if rows else "",
+        part=part,
     )

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from seedbed.methods.learn.algorithm import Batch, Forward, Outcome, Views, mean_of, outcome_of
 from seedbed.methods.learn.algorithms.mixmatch import beta_draws
-from seedbed.methods.learn.algorithms.parts import named, where_sure
+from seedbed.methods.learn.algorithms.parts import named, to_sum_1, where_sure
 from seedbed.methods.learn.algorithms.steady import Steady
 from seedbed.methods.learn.group import own_slice
 
@@ -46,6 +46,15 @@ class BothLabels(Steady):
         first, second = given.chunk(2)
         labelled = (self.task.loss_given(first, batch.labels) + self.task.loss_given(second, batch.labels)) / 2
         return outcome_of(labelled, mean_of(self.task.loss_each(others, guess) * mask), self.weight)
+
+
+@dataclass
+class FadingAlignment(Steady):
+    """Often-named classes are held back ever less: in the end the average is trusted about how often they occur."""
+
+    def _targets(self, probabilities: Tensor, batch: Batch) -> Tensor:
+        held_back = super()._targets(probabilities, batch)
+        return to_sum_1(probabilities**batch.progress * held_back ** (1 - batch.progress))
 
 
 @dataclass

@@ -31,7 +31,7 @@ from benchmarks.ssl_report import (
 from seedbed.assets.data.synthetic import draw_leaves
 from seedbed.methods.learn.algorithm import ALGORITHMS
 from seedbed.methods.learn.algorithms.steady import Steady
-from seedbed.methods.learn.settings import Strength
+from seedbed.methods.learn.settings import Strength, TrainSettings
 
 ACCURACY = {DEFAULT: 0.80, LABELS_ONLY: 0.70, PROBE: 0.60, ALL: 0.82, PEER: 0.75}
 
@@ -48,7 +48,7 @@ def rows():
 
 
 def options(**given):
-    unsaid = {"more": False, "compiled": False, "methods": "", "sets": "", "labels": "", "seeds": ""}
+    unsaid = {"more": False, "laptop": False, "compiled": False, "methods": "", "sets": "", "labels": "", "seeds": ""}
     return argparse.Namespace(**{**unsaid, **given})
 
 
@@ -71,6 +71,18 @@ def test_rows_can_be_asked_for_by_method_set_budget_and_seed():
     assert [scale.methods for scale in asked(options(more=True))] == [EVERY, EVERY]
     quick = named_in(options(methods=PEER, labels="5"), QUICK)
     assert (quick.methods, quick.budgets, quick.sets, quick.steps) == ((PEER,), (5,), QUICK.sets, QUICK.steps)
+
+
+def test_a_laptops_table_is_of_the_same_runs_with_smaller_images_and_has_no_reference_of_a_gpu():
+    (scale,) = asked(options(laptop=True))
+    kinds = {(job["method"], job["set"], job["labels"], job["seed"]) for job in jobs_of(scale)}
+    assert kinds == {tuple(row[name] for name in ("method", "set", "labels", "seed")) for row in jobs_of(FULL)} - {
+        (PEER, name, budget, seed) for name in CORE for budget in (5, 40) for seed in (0, 1, 2)
+    }
+    assert scale.size == TrainSettings().size < FULL.size
+    lines = means_table([row_of(job) for job in jobs_of(scale)], CORE)
+    assert lines and "reference" not in lines[0]
+    assert "plain loop" not in note([row_of(job) for job in jobs_of(scale)], CORE)
 
 
 @pytest.mark.parametrize("scale", [FULL, QUICK, *MORE])

@@ -3,10 +3,9 @@ from dataclasses import asdict, replace
 import pytest
 import torch
 from benchmarks.few_labels import SYNTHETIC, Rows, judged_apart, load_set
-from benchmarks.ssl_accuracy import FULL, settings_of
+from benchmarks.ssl_accuracy import FULL, LAPTOP, settings_of
 from benchmarks.ssl_defaults import (
     CHANGES,
-    LAPTOP,
     PLAIN,
     QUICK,
     VARIANTS,
