@@ -1,7 +1,7 @@
 """What the defaults of a training are worth: the default algorithm with one setting changed, beside itself.
 
     python -m benchmarks.ssl_defaults [--quick] [--json FILE] [--minutes M] [--workers N] [--only-table] [--laptop]
-        [--changes "a,b"] [--sets a,b] [--labels 40] [--seeds 0] [--compiled]
+        [--changes "a,b,a + b"] [--sets a,b] [--labels 40] [--seeds 0] [--compiled]
 
 The sets are those of benchmarks.ssl_accuracy, but no test image has a say: a quarter of every class's training images
 is taken out and judges, so that what is chosen here can be tested there. `--laptop` has the defaults of a CPU instead
@@ -39,7 +39,7 @@ from seedbed.methods.learn.algorithm import ALGORITHMS
 from seedbed.methods.learn.settings import Strength, TrainSettings
 
 TITLE = "The default training with one setting changed"
-PLAIN = "as it is"
+PLAIN, AND = "as it is", " + "
 VARIANTS = {  # of the default algorithm
     "every image looked at": "benchmarks.steadier:EveryImage",
     "alignment fades": "benchmarks.steadier:FadingAlignment",
@@ -51,6 +51,7 @@ VARIANTS = {  # of the default algorithm
 CHANGES: Mapping[str, Mapping[str, Any]] = {  # what matters most first; what is multiplied is said as `times`
     PLAIN: {},
     "larger zoom": {"augment": Strength(zoom=0.25, strong_zoom=0.6)},
+    "half as large again": {"times": ("size", 1.5)},
     **{name: {"algorithm": name} for name in VARIANTS},
     "threshold 0.8": {"options": {"threshold": 0.8}},
     "threshold 0.95": {"options": {"threshold": 0.95}},
@@ -95,20 +96,23 @@ def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
 
 
 def changed(change: str, settings: TrainSettings) -> TrainSettings:
-    """The settings with one change."""
-    values = dict(CHANGES[change])
-    if "times" in values:
-        name, factor = values.pop("times")
-        value = getattr(settings, name)
-        values[name] = 1 - (1 - value) / factor if name == "ema" else type(value)(value * factor)
-    return replace(settings, **values)
+    """The settings with a change, or with several."""
+    for part in change.split(AND):
+        values = dict(CHANGES[part])
+        if "times" in values:
+            name, factor = values.pop("times")
+            value = getattr(settings, name)
+            values[name] = 1 - (1 - value) / factor if name == "ema" else type(value)(value * factor)
+        settings = replace(settings, **values)
+    return settings
 
 
 def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     """One run: the share of the judging images that it gets right, and what it took."""
-    data = judged_apart(loaded(job["set"], job["size"]))
+    settings = changed(job["change"], settings_of(DEFAULT, scale.runs))
+    data = judged_apart(loaded(job["set"], settings.size))
     labels, marked = choose(data.labels_train, job["labels"], job["seed"])
-    settings = changed(job["change"], settings_of(DEFAULT, scale.runs, data.classes))
+    settings = replace(settings, classes=data.classes)
     if settings.algorithm in VARIANTS and settings.algorithm not in ALGORITHMS:
         ALGORITHMS.add(settings.algorithm, VARIANTS[settings.algorithm])
     began = time.process_time()
@@ -143,10 +147,17 @@ def times_the_work(change: str, budget: int, rows: Sequence[Mapping[str, Any]]) 
     return sum(seconds for seconds, _ in both) / sum(seconds for _, seconds in both) if both else ""
 
 
+def tried(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The changes that there are runs with, in the order of CHANGES."""
+    order = list(CHANGES)
+    there = {row["change"] for row in rows} - {PLAIN}
+    return sorted(there, key=lambda change: [order.index(part) for part in change.split(AND)])
+
+
 def table(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A line per change: what it gains at each budget, with the interval, in how many runs; on a CPU also its work."""
     lines, on_a_cpu = [], all(row["machine"]["gpu"] == "none" for row in rows)
-    for change in (name for name in CHANGES if name != PLAIN):
+    for change in tried(rows):
         found = {budget: gains(change, budget, rows) for budget in BUDGETS}
         if any(found.values()):
             cells = {f"points at {budget} labels": _gain(points) for budget, points in found.items()}
@@ -168,9 +179,7 @@ def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """The largest gain of a change at each budget: near 0 where the defaults are right."""
     found = {}
     for budget in BUDGETS:
-        means = [
-            float(np.mean(points)) for change in CHANGES if change != PLAIN and (points := gains(change, budget, rows))
-        ]
+        means = [float(np.mean(points)) for change in tried(rows) if (points := gains(change, budget, rows))]
         if means:
             found[f"largest_gain_at_{budget}_points"] = max(means)
     return found
@@ -178,15 +187,16 @@ def figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 def report_of(rows: Sequence[Mapping[str, Any]], *, real: bool, part: str = "") -> harness.Report:
     """What changes gain."""
-    told = "; ".join(f"{change}: {words}" for change in CHANGES if (words := _words(change)))
+    parts = dict.fromkeys(part for change in tried(rows) for part in change.split(AND))
+    told = "; ".join(f"{part}: {words}" for part in parts if (words := _words(part)))
     return harness.Report(
         figures=figures(rows),
         rows=table(rows),
         data="real" if real else "synthetic",
         wants_real=True,
         note=f"Points of accuracy gained over '{DEFAULT}' as it is, on training images that were taken out to judge, "
-        f"paired by set and seed, with the 95 % interval of the mean over runs. The changes: {told}; others are "
-        "in benchmarks/steadier.py.",
+        f"paired by set and seed, with the 95 % interval of the mean over runs. {told and f'The changes: {told}. '}"
+        "What has no words here is in benchmarks/steadier.py or speaks for itself.",
         part=part,
         origin=machines_of(rows) if rows else "",
     )
@@ -230,7 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.add_argument(name, default="")
     options, rest = parser.parse_known_args(arguments)
     changes = tuple(options.changes.split(","))
-    if unknown := [change for change in changes if change not in CHANGES]:
+    if unknown := [part for change in changes for part in change.split(AND) if part not in CHANGES]:
         parser.error(f"there is no change '{unknown[0]}'; there are: {', '.join(CHANGES)}")
 
     def measured(quick: bool) -> harness.Report:

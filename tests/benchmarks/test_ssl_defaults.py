@@ -47,6 +47,12 @@ def test_every_change_is_one_that_the_trainer_takes_and_that_changes_one_thing(r
         assert len(differs) == (change != PLAIN), change
 
 
+def test_changes_are_also_tried_together() -> None:
+    plain = settings_of(DEFAULT, LAPTOP, ("a", "b"))
+    both = changed("half aligned + half as large again", plain)
+    assert both == replace(plain, options={"align": 0.5}, size=96)
+
+
 def test_the_average_of_twice_the_memory_forgets_half_as_fast() -> None:
     plain = settings_of(DEFAULT, FULL, ("a", "b"))
     found = [changed(f"{times} the average's memory", plain).ema for times in ("half", "twice")]
@@ -127,7 +133,7 @@ def test_what_a_change_costs_a_processor_is_not_told_of_runs_on_a_gpu() -> None:
 
 def test_a_change_that_there_is_not_is_refused_with_those_that_there_are(capsys) -> None:
     with pytest.raises(SystemExit):
-        main(["--changes", "not aligned,more luck"])
+        main(["--changes", "not aligned + more luck"])
     said = capsys.readouterr().err
     assert "there is no change 'more luck'" in said and "3 times the steps" in said
 
