@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from seedbed.assets.access.roles import SOLO
 from seedbed.assets.data.synthetic import CLASSES, write_leaves
@@ -231,6 +231,25 @@ def test_classes_are_added_renamed_and_merged_in_the_middle(page: Page, leaves: 
     classes = leaves[0].platform.projects.classes(project, by=SOLO)
     assert [one.name for one in classes] == ["healthy", "mildew", "blight"]
     assert said(leaves[0], project) == {0: "blight"}
+
+
+def test_a_name_that_is_being_written_outlasts_the_answer_to_an_earlier_change(
+    page: Page, leaves: tuple[Served, str], project: str
+):
+    held: list[Route] = []
+    page.route("**/classes", lambda route: held.append(route))
+    page.get_by_role("button", name="Change classes…").click()
+    page.get_by_label("One more class").fill("blight")
+    with page.expect_request("**/classes"):
+        page.get_by_role("button", name="Add", exact=True).click()
+    name = page.get_by_label("Name of rust")
+    name.fill("brown rust")
+    held[0].continue_()
+    expect(page.get_by_label("Name of blight")).to_be_visible()
+    expect(name).to_have_value("brown rust")
+    expect(name).to_be_focused()
+    name.press("Tab")
+    expect(page.get_by_label("Name of brown rust")).to_be_visible()
 
 
 def test_classes_keep_their_names_lose_their_keys_and_ask_before_they_merge(

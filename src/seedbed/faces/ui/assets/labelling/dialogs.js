@@ -32,17 +32,26 @@ export function classesDialog(session) {
       await session.outbox.empty(); // what was said before the change means the old name
       await change();
       await session.refresh();
-    } catch (error) { text(wrong, error.message); }
+    } catch (error) { text(wrong, error.message); drawn.clear(); }
     draw();
   };
-  const draw = () => rows.replaceChildren(...session.board.classes.map((klass) => row(session, klass, attempt)));
+  let drawn = new Map(); // a row stays as long as its class is the same, with what is being written in it
+  const draw = () => {
+    const names = session.board.classes.map((klass) => klass.name);
+    drawn = new Map(session.board.classes.map((klass) => {
+      const same = JSON.stringify([klass.name, klass.colour, klass.key]);
+      return [same, drawn.get(same) || row(session, klass, attempt)];
+    }));
+    drawn.forEach(({ offer }) => offer(names));
+    arrange(rows, [...drawn.values()].map(({ element }) => element));
+  };
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const given = name.value.trim();
     if (given) attempt(async () => { await session.api.post("/classes", { name: given }); name.value = ""; });
   });
-  made.show = () => { text(wrong, ""); draw(); made.element.showModal(); name.focus(); };
+  made.show = () => { text(wrong, ""); drawn.clear(); draw(); made.element.showModal(); name.focus(); };
   return made;
 }
 
@@ -58,22 +67,38 @@ function row(session, klass, attempt) {
     });
     return made;
   };
-  const others = session.board.classes.filter((one) => one.name !== klass.name);
-  const merge = h("select", { "aria-label": `Make ${klass.name} one with another class` },
-    h("option", { value: "" }, "Merge into…"), ...others.map((one) => h("option", { value: one.name }, one.name)));
-  const made = h("div", { class: "lb-edit-row" },
+  const merge = h("select", { "aria-label": `Make ${klass.name} one with another class` });
+  const fields = h("div", { class: "lb-edit-row" },
     field(klass.colour || "#777777", "Colour", { type: "color" }, (colour) => change({ colour })),
     field(klass.name, "Name", { maxlength: 100, class: "grow", required: true }, (name) => change({ name })),
     field(klass.key || "", "Key", { maxlength: 1, class: "lb-key" }, (key) => change({ key })),
     merge);
+  const element = h("div", { class: "lb-edit" }, fields);
   let asked = null; // of one at a time: who chooses another class has changed their mind
-  merge.addEventListener("change", () => {
+  const ask = () => {
     asked?.remove();
     const yes = (into) => attempt(() => session.api.post(`${address}/merge`, { into }));
     asked = merge.value && question(session, klass, merge, yes);
-    if (asked) made.after(asked);
+    if (asked) element.append(asked);
+  };
+  merge.addEventListener("change", ask);
+  const offer = (names) => {
+    const others = names.filter((name) => name !== klass.name), chosen = merge.value;
+    merge.replaceChildren(h("option", { value: "" }, "Merge into…"),
+      ...others.map((name) => h("option", { value: name }, name)));
+    merge.value = others.includes(chosen) ? chosen : "";
+    if (merge.value !== chosen) ask();
+  };
+  return { element, offer };
+}
+
+// What stays is not moved: a field that is taken out and put back loses the focus.
+function arrange(parent, elements) {
+  const wanted = new Set(elements);
+  [...parent.children].filter((child) => !wanted.has(child)).forEach((child) => child.remove());
+  elements.forEach((element, place) => {
+    if (parent.children[place] !== element) parent.insertBefore(element, parent.children[place] || null);
   });
-  return made;
 }
 
 // What cannot be undone asks first.
