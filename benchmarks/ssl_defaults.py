@@ -11,7 +11,7 @@ of a GPU's. Rows are kept as runs finish; a later call goes on where this one en
 import argparse
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ from benchmarks.few_labels import (
 from benchmarks.filling import fill
 from benchmarks.ssl_accuracy import loaded, settings_of, trained_answers
 from benchmarks.ssl_report import BUDGETS, CORE, DEFAULT
+from seedbed.base.ids import digest_of
 from seedbed.methods.learn.algorithm import ALGORITHMS
 from seedbed.methods.learn.settings import Strength, TrainSettings
 
@@ -81,6 +82,7 @@ class Scale:
         return recipe_of(settings_of(DEFAULT, self.runs))
 
 
+_VARIANTS_SOURCE = Path(__file__).with_name("steadier.py")
 QUICK = Scale(replace(ssl_accuracy.QUICK, budgets=(5,), steps=4), (PLAIN, "no label held out", "threshold 0.8"))
 
 
@@ -92,7 +94,7 @@ def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
             for budget in runs.budgets:
                 for name in runs.sets:
                     asked = {"change": change, "set": name, "labels": budget, "seed": seed, "size": runs.size}
-                    yield {**asked, "recipe": scale.recipe}
+                    yield {**asked, "recipe": scale.recipe, "known": known(change, scale)}
 
 
 def changed(change: str, settings: TrainSettings) -> TrainSettings:
@@ -103,8 +105,30 @@ def changed(change: str, settings: TrainSettings) -> TrainSettings:
             name, factor = values.pop("times")
             value = getattr(settings, name)
             values[name] = 1 - (1 - value) / factor if name == "ema" else type(value)(value * factor)
-        settings = replace(settings, **values)
+        options = {**settings.options, **values.pop("options", {})}
+        settings = replace(settings, **values, options=options)
     return settings
+
+
+def clashes(change: str) -> set[str]:
+    """What two parts of a change would set, so that only the last would count."""
+    named = [name for part in change.split(AND) for name in _sets(CHANGES[part])]
+    return {name for name in named if named.count(name) > 1}
+
+
+def _sets(values: Mapping[str, Any]) -> list[str]:
+    plain = [name for name in values if name not in ("times", "options")]
+    multiplied = [values["times"][0]] if "times" in values else []
+    return [*plain, *multiplied, *values.get("options", {})]
+
+
+def known(change: str, scale: "Scale") -> str:
+    """What stands for a change's own values, so that runs with former ones are not taken for it."""
+    settings = changed(change, settings_of(DEFAULT, scale.runs))
+    if settings.algorithm not in VARIANTS:
+        return recipe_of(settings)
+    plain = replace(settings, algorithm=DEFAULT)
+    return digest_of([recipe_of(plain), settings.algorithm, _VARIANTS_SOURCE.read_text()])[:8]
 
 
 def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
@@ -212,7 +236,12 @@ def measure(
 ) -> harness.Report:
     """Fill the table as far as time allows, and report all that there is of these defaults."""
     fill(rows, jobs_of(scale), partial(run, scale=scale), _told, minutes=minutes, workers=workers)
-    return report_of([row for row in rows if row["recipe"] == scale.recipe], real=real, part=part)
+    return report_of(of_today(rows, scale), real=real, part=part)
+
+
+def of_today(rows: Iterable[Mapping[str, Any]], scale: Scale) -> list[Mapping[str, Any]]:
+    """The runs of changes as they are today, beside the defaults as they are today."""
+    return [row for row in rows if row["recipe"] == scale.recipe and row["known"] == known(row["change"], scale)]
 
 
 def _told(row: Mapping[str, Any]) -> str:
@@ -239,9 +268,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in ("--sets", "--labels", "--seeds"):
         parser.add_argument(name, default="")
     options, rest = parser.parse_known_args(arguments)
-    changes = tuple(options.changes.split(","))
+    changes = tuple(dict.fromkeys([PLAIN, *options.changes.split(",")]))  # every other is held against the first
     if unknown := [part for change in changes for part in change.split(AND) if part not in CHANGES]:
         parser.error(f"there is no change '{unknown[0]}'; there are: {', '.join(CHANGES)}")
+    if clashing := [change for change in changes if clashes(change)]:
+        parser.error(f"the parts of '{clashing[0]}' both set {', '.join(sorted(clashes(clashing[0])))}")
 
     def measured(quick: bool) -> harness.Report:
         if quick or not available(CORE):

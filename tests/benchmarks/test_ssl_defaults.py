@@ -16,6 +16,7 @@ from benchmarks.ssl_defaults import (
     jobs_of,
     main,
     measure,
+    of_today,
     table,
 )
 from benchmarks.ssl_report import BUDGETS, CORE, DEFAULT
@@ -49,8 +50,30 @@ def test_every_change_is_one_that_the_trainer_takes_and_that_changes_one_thing(r
 
 def test_changes_are_also_tried_together() -> None:
     plain = settings_of(DEFAULT, LAPTOP, ("a", "b"))
-    both = changed("half aligned + half as large again", plain)
-    assert both == replace(plain, options={"align": 0.5}, size=96)
+    both = changed("half aligned + threshold 0.8 + half as large again", plain)
+    assert both == replace(plain, options={"align": 0.5, "threshold": 0.8}, size=96)
+
+
+@pytest.mark.parametrize(
+    ("change", "both"),
+    [
+        ("labels mixed + alignment fades", "algorithm"),
+        ("half the rate + twice the rate", "learning_rate"),
+        ("threshold 0.8 + threshold 0.95", "threshold"),
+    ],
+)
+def test_changes_of_one_thing_are_not_tried_together(change, both, capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["--changes", change])
+    assert f"both set {both}" in capsys.readouterr().err
+
+
+def test_runs_with_former_values_of_a_change_are_no_runs_of_it(monkeypatch) -> None:
+    scale = Scale(changes=(PLAIN, "half aligned", "labels mixed"))
+    rows = [job for job in jobs_of(scale) if job["set"] == "cifar10"]
+    assert of_today(rows, scale) == rows
+    monkeypatch.setitem(CHANGES, "half aligned", {"options": {"align": 0.4}})
+    assert {row["change"] for row in of_today(rows, scale)} == {PLAIN, "labels mixed"}
 
 
 def test_the_average_of_twice_the_memory_forgets_half_as_fast() -> None:
