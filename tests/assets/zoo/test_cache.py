@@ -4,6 +4,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from seedbed.assets.zoo.builder import build_backbone
 from seedbed.assets.zoo.cache import Entry, State, WeightCache, cached, default_folder
 from seedbed.assets.zoo.efficientnet_lite import LITE0
-from seedbed.base.errors import Unsafe
+from seedbed.base.errors import Damaged, Unsafe
 from tests.assets.zoo.slow_card import card
 
 
@@ -43,6 +46,80 @@ def test_it_holds_no_more_than_its_places_and_lets_the_longest_unused_go(cache: 
         cache.get(card(tmp_path, name, digest=name))
     assert names(cache) == ["a", "c"]
     assert [entry.name for entry in cache.state().gone] == ["b"]
+
+
+def files(cache: WeightCache) -> list[str]:
+    return sorted(path.name for path in cache.folder.iterdir() if path.suffix == ".safetensors")
+
+
+def drafts(cache: WeightCache) -> list[str]:
+    return [path.name for path in cache.folder.glob(".*") if path.suffix != ".lock"]
+
+
+@pytest.mark.parametrize("held", [{}, {"n0": "It is next.", "n1": "It is next."}])
+def test_many_that_come_at_once_get_no_more_than_its_places(
+    cache: WeightCache, tmp_path: Path, held: dict[str, str]
+) -> None:
+    barrier = threading.Barrier(8)
+    counted = cache._make_room
+
+    def counted_together(name: str, size: int) -> bool:
+        found = counted(name, size)
+        barrier.wait(30)  # all have found room before the first has taken any
+        return found
+
+    cache._make_room = counted_together  # type: ignore[method-assign]
+    cache.hold(held)
+    cards = [card(tmp_path, f"n{number}", value=number, digest=str(number)) for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(cache.get, cards))
+    assert len(files(cache)) == 2 and files(cache) == sorted(entry.file for entry in cache.state().entries)
+    assert set(held) <= set(names(cache)) and not drafts(cache)
+    assert sum(entry.misses for entry in (*cache.state().entries, *cache.state().gone)) == 8
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_what_was_let_go_before_it_is_read_is_read_from_where_it_lies(
+    cache: WeightCache, tmp_path: Path, *, damaged: bool
+) -> None:
+    one = card(tmp_path, "one", value=3.0, digest="one")
+    found = cache.through(one)
+    path = found.find()
+    assert path and path.parent == cache.folder
+    if damaged:
+        path.write_bytes(b"x" * 40)
+    else:
+        cache.drop(["one"])
+    assert torch.equal(found.read(path)["weight"], torch.full((64,), 3.0))
+
+
+def test_a_damaged_file_of_weights_that_lie_nowhere_else_is_said(cache: WeightCache, tmp_path: Path) -> None:
+    found = cache.through(replace(card(tmp_path, "one", digest="one"), find=lambda: None))
+    assert found.find() is None
+    cache.get(card(tmp_path, "one", digest="one"))
+    found = cache.through(replace(card(tmp_path, "one", digest="one"), find=lambda: None))
+    path = found.find()
+    assert path
+    path.write_bytes(b"x" * 40)
+    with pytest.raises(Damaged, match="cannot be read"):
+        found.read(path)
+
+
+def test_a_damaged_file_that_was_laid_there_is_no_trouble_of_the_card(
+    cache: WeightCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "w").write_bytes(b"x" * 40)
+    assert cache.put("one", "one", tmp_path / "w")
+    for name, value in cache.environment().items():
+        monkeypatch.setenv(name, value)
+    one = card(tmp_path, "one", digest="one")
+    assert cached(one) is one
+
+
+def test_weights_that_found_no_place_leave_none_of_their_name(cache: WeightCache, tmp_path: Path) -> None:
+    cache.get(card(tmp_path, "a", digest="old"))
+    cache._fits = lambda size: False  # type: ignore[method-assign]
+    assert cache.get(card(tmp_path, "a", digest="new")) is None and files(cache) == []
 
 
 def test_what_is_held_stays_and_others_are_read_from_where_they_lie(cache: WeightCache, tmp_path: Path) -> None:
@@ -122,8 +199,7 @@ def test_two_processes_at_once_never_see_half_a_file_or_others_weights(tmp_path:
     assert [code for _, code in ended] == [0, 0], ended
     state = WeightCache(tmp_path / "cache", slots=2).state()
     assert len(state.entries) <= 2 and sum(entry.hits + entry.misses for entry in (*state.entries, *state.gone)) == 24
-    left = [path.name for path in (tmp_path / "cache").iterdir() if path.suffix == ".safetensors"]
-    assert sorted(left) == sorted(entry.file for entry in state.entries)
+    assert files(WeightCache(tmp_path / "cache")) == sorted(entry.file for entry in state.entries)
 
 
 def test_a_network_built_through_the_cache_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

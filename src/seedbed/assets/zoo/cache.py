@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.assets.zoo.card import Card
-from seedbed.base.errors import SeedbedError, Unsafe
+from seedbed.base.errors import Damaged, SeedbedError, Unsafe
 from seedbed.base.files import write_atomically
 from seedbed.base.ids import digest_of, new_id
 from seedbed.base.registry import Registry
@@ -31,7 +31,12 @@ _LEAST_ROOM = 256 << 20  # bytes that stay free for others
 _ABANDONED = 3600.0  # seconds after which nobody writes a file any more
 _INDEX = "index.json"
 _PARTS: Registry[Any] = Registry(
-    "part", {"save": "safetensors.torch:save_file", "load": "safetensors.torch:load_file"}
+    "part",
+    {
+        "save": "safetensors.torch:save_file",
+        "load": "safetensors.torch:load_file",
+        "error": "safetensors:SafetensorError",
+    },
 )  # torch comes with these: who only looks at the cache does without
 
 
@@ -123,9 +128,12 @@ class WeightCache:
             return self._fetch(card, known)
 
     def through(self, card: Card) -> Card:
-        """The same card, read from the cache where that has it or can take it."""
+        """The same card, read from the cache where that has it or can take it.
+
+        Should another process need the place before it is read, it is read from where it lies after all.
+        """
         path = self.get(card)
-        return card if path is None else replace(card, find=lambda: path, read=_read)
+        return card if path is None else replace(card, find=lambda: path, read=lambda found: _read_or(card, found))
 
     def put(self, name: str, digest: str, weights: Path) -> bool:
         """Lay a safetensors file here before somebody asks for it; needs no torch. Whether it is here now."""
@@ -142,19 +150,9 @@ class WeightCache:
             draft = self.folder / f".{new_id()}"
             draft.write_bytes(content)
             before = self._read().entries.get(name, Entry(name, known))
-            self._admit(
-                replace(
-                    before,
-                    digest=known,
-                    file=_file_of(name, known),
-                    size=size,
-                    used=time.time(),
-                    cold_seconds=before.cold_seconds or cold,
-                    warm_seconds=0.0,
-                ),
-                draft,
-            )
-        return True
+            cold = before.cold_seconds or cold
+            facts = replace(before, digest=known, size=size, used=time.time(), cold_seconds=cold, warm_seconds=0.0)
+            return self._admit(replace(facts, file=_file_of(name, known)), draft)
 
     def hold(self, why: Mapping[str, str]) -> None:
         """These are to stay, each with the reason; the others go when a place is needed."""
@@ -191,6 +189,8 @@ class WeightCache:
             entry = replace(entry, warm_seconds=_seconds(_read, self.folder / entry.file)[1])
         saved = max(entry.cold_seconds - entry.warm_seconds, 0.0) if entry.cold_seconds else 0.0
         with self._changing() as index:
+            if not (self.folder / entry.file).is_file():  # another process needed the place in between
+                return None
             index.entries[name] = replace(
                 entry, used=time.time(), hits=entry.hits + 1, saved_seconds=entry.saved_seconds + saved
             )
@@ -206,36 +206,48 @@ class WeightCache:
         measured = replace(before, digest=digest, cold_seconds=cold, misses=before.misses + 1, used=time.time())
         if not self._make_room(card.name, size):
             with self._changing() as index:
-                index.entries[card.name] = replace(measured, file="", size=size)
+                self._turn_away(index, replace(measured, size=size))
             return None
         draft = self.folder / f".{new_id()}"
         _PARTS.get("save")({key: value.contiguous() for key, value in state.items()}, draft)
         warm = _seconds(_read, draft)[1]
-        file = _file_of(card.name, digest)
-        self._admit(replace(measured, file=file, size=draft.stat().st_size, warm_seconds=warm), draft)
-        return self.folder / file
+        whole = replace(measured, file=_file_of(card.name, digest), size=draft.stat().st_size, warm_seconds=warm)
+        return self.folder / whole.file if self._admit(whole, draft) else None
 
-    def _admit(self, entry: Entry, draft: Path) -> None:
+    def _admit(self, entry: Entry, draft: Path) -> bool:
+        """Put a whole file in its place, if there is one still: others came in while it was written."""
         with self._changing() as index:
-            old = index.entries.get(entry.name)
+            if not self._clear(index, entry.name, 0):  # the draft has taken its bytes already
+                draft.unlink(missing_ok=True)
+                self._turn_away(index, entry)
+                return False
+            self._evict(index, entry.name)
             draft.replace(self.folder / entry.file)
-            if old and old.file and old.file != entry.file:
-                (self.folder / old.file).unlink(missing_ok=True)
             index.entries[entry.name] = entry
+        return True
+
+    def _turn_away(self, index: _Index, entry: Entry) -> None:
+        """Keep what was measured of weights that have no place; what lay here under their name was others."""
+        self._evict(index, entry.name)
+        index.entries[entry.name] = replace(entry, file="")
 
     def _make_room(self, name: str, size: int) -> bool:
-        """Let go what is not held and was used longest ago; False: there is no place for this one."""
+        """Whether there is a place for this one, and the bytes to write it; what was left half written goes first."""
         self._sweep()
         with self._changing() as index:
-            others = [entry for entry in index.entries.values() if entry.file and entry.name != name]
-            loose = sorted((entry for entry in others if entry.name not in index.held), key=lambda entry: entry.used)
-            if name in index.held:  # what is held for longer than it is used makes way in the end
-                loose += sorted((entry for entry in others if entry.name in index.held), key=lambda entry: entry.used)
-            while len(others) >= self.slots or not self._fits(size):
-                if not loose:
-                    return False
-                others.remove(loose[0])
-                self._evict(index, loose.pop(0).name)
+            return self._clear(index, name, size)
+
+    def _clear(self, index: _Index, name: str, size: int) -> bool:
+        """Let go what is not held and was used longest ago; False: there is no place for this one."""
+        others = [entry for entry in index.entries.values() if entry.file and entry.name != name]
+        loose = sorted((entry for entry in others if entry.name not in index.held), key=lambda entry: entry.used)
+        if name in index.held:  # what is held for longer than it is used makes way in the end
+            loose += sorted((entry for entry in others if entry.name in index.held), key=lambda entry: entry.used)
+        while len(others) >= self.slots or not self._fits(size):
+            if not loose:
+                return False
+            others.remove(loose[0])
+            self._evict(index, loose.pop(0).name)
         return True
 
     def _sweep(self) -> None:
@@ -328,7 +340,21 @@ def _file_of(name: str, digest: str) -> str:
 
 
 def _read(path: Path) -> Any:
-    return _PARTS.get("load")(path)
+    try:
+        return _PARTS.get("load")(path)
+    except _PARTS.get("error") as error:
+        raise Damaged(f"{path} cannot be read: {error}.") from error
+
+
+def _read_or(card: Card, path: Path) -> Any:
+    """The tensors of a file of the cache; where it is gone or damaged, those of the card's own file."""
+    try:
+        return _read(path)
+    except (OSError, Damaged):
+        own = card.find()
+        if own is None:
+            raise
+        return card.read(own)
 
 
 def _seconds(read: Any, path: Path) -> tuple[Any, float]:
