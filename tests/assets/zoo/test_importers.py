@@ -2,6 +2,8 @@
 
 import json
 import os
+import pickle
+import random
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from seedbed.assets.zoo.builder import build_backbone, depends_on_size, empty_network
-from seedbed.assets.zoo.importers import About, card_of, keep_file, keep_from_hub
+from seedbed.assets.zoo.importers import About, card_of, keep_file, keep_from_hub, read_state
 from seedbed.assets.zoo.records import CARD_FILE, WEIGHTS_FILE, KeptCard, check_card_name, read_card
 from seedbed.base.errors import Damaged, InvalidInput, NotFound, Unavailable, Unsafe
 from seedbed.base.ids import digest_of_file
@@ -92,7 +94,10 @@ def test_everything_that_does_not_fit_is_named(state: dict[str, torch.Tensor], t
         ("none.safetensors", None, NotFound, "There is no file"),
         ("weights.txt", b"x", InvalidInput, "no ending"),
         ("weights.safetensors", b"xxxxxxxxxxxx", Damaged, "cannot be read"),
-        ("weights.pt", b"", Damaged, "cannot be read"),
+        ("weights.pt", b"xxxxxxxxxxxx", Damaged, "not what torch.save writes"),
+        ("weights.pth", pickle.dumps({"a": 1}, 4), Damaged, "not what torch.save writes"),
+        ("weights.pt", b"", Damaged, "weights.pt is empty"),
+        ("weights.safetensors", b"", Damaged, "weights.safetensors is empty"),
     ],
 )
 def test_files_that_are_no_weights_are_refused_in_a_sentence(
@@ -102,6 +107,35 @@ def test_files_that_are_no_weights_are_refused_in_a_sentence(
         (tmp_path / name).write_bytes(content)
     with pytest.raises(error, match=said):
         keep_file(tmp_path / name, NETWORK, tmp_path / "kept", ABOUT)
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_a_damaged_pytorch_file_is_refused_in_a_sentence_wherever_the_damage_is(
+    tmp_path: Path, *, legacy: bool
+) -> None:
+    torch.save({"weight": torch.zeros(20)}, tmp_path / "w.pt", _use_new_zipfile_serialization=not legacy)
+    whole, chance, told = (tmp_path / "w.pt").read_bytes(), random.Random(0), set()
+    for _ in range(300):
+        broken = bytearray(whole[: chance.randrange(1, len(whole) + 1)])
+        for _ in range(chance.choice((1, 3, 20))):
+            broken[chance.randrange(len(broken))] = chance.randrange(256)
+        (tmp_path / "w.pt").write_bytes(broken)
+        try:
+            read_state(tmp_path / "w.pt")
+        except (Damaged, Unsafe, InvalidInput) as refused:
+            told.add(type(refused))
+            assert "\n" not in refused.message and refused.message.endswith(".") and refused.hint
+    assert Damaged in told
+
+
+@pytest.mark.parametrize("shape", [(), (0, 64), (7,)])
+def test_a_head_of_another_shape_is_named(
+    state: dict[str, torch.Tensor], tmp_path: Path, shape: tuple[int, ...]
+) -> None:
+    save_file({**state, "fc.weight": torch.zeros(shape)}, tmp_path / "w.safetensors")
+    with pytest.raises(InvalidInput) as refused:
+        keep_file(tmp_path / "w.safetensors", NETWORK, tmp_path / "kept", ABOUT)
+    assert any(problem.startswith("'fc.weight' is ") and "must be" in problem for problem in refused.value.problems)
 
 
 def test_a_list_of_tensors_is_no_state_dict(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Weights from elsewhere as kept cards: from a file, from timm's hub, from a trained model. Nothing is unpickled."""
 
 import pickle
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ _SAFE = (".safetensors",)
 _TORCH = (".pt", ".pth", ".bin")
 _WRAPPERS = ("state_dict", "model")  # under which training scripts put a state dict beside other things
 _NAMED = 5  # of what does not fit
+_STRANGERS = re.compile("unsupported (global|class)|add_safe_globals|unrecognized function", re.IGNORECASE)  # to torch
 
 State = Mapping[str, Tensor]
 
@@ -98,6 +100,8 @@ def read_state(path: Path) -> State:
     """The tensors of a file by name: safetensors, or what `torch.save` wrote of a state dict."""
     if not path.is_file():
         raise NotFound(f"There is no file {path}.", hint="Name a .safetensors file, or a PyTorch state dict.")
+    if not path.stat().st_size:
+        raise Damaged(f"{path.name} is empty.", hint="Bring the file here again.")
     if path.suffix.lower() in _SAFE:
         return _read_safetensors(path)
     if path.suffix.lower() not in _TORCH:
@@ -106,14 +110,23 @@ def read_state(path: Path) -> State:
         )
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise Unsafe(
-            f"{path.name} holds more than tensors, and loading it could run code of strangers.",
-            hint="Save its state dict alone: torch.save(model.state_dict(), FILE), or as safetensors.",
-        ) from error
-    except (OSError, RuntimeError, EOFError) as error:
-        raise Damaged(f"{path.name} cannot be read: {error}.") from error
+    except MemoryError:  # which says nothing of the file
+        raise
+    except Exception as error:  # at damaged bytes torch raises many unrelated types
+        raise _refusal(path.name, error) from error
     return _unwrapped(found, path.name)
+
+
+def _refusal(name: str, error: Exception) -> Damaged | Unsafe:
+    if isinstance(error, pickle.UnpicklingError) and _STRANGERS.search(str(error)):
+        return Unsafe(
+            f"{name} holds more than tensors, and loading it could run code of strangers.",
+            hint="Save its state dict alone: torch.save(model.state_dict(), FILE), or as safetensors.",
+        )
+    hint = "Bring the file here again, or save it anew: torch.save(model.state_dict(), FILE)."
+    if isinstance(error, (OSError, RuntimeError)) and (said := str(error).strip()):
+        return Damaged(f"{name} cannot be read: {said.splitlines()[0].rstrip('.')}.", hint=hint)
+    return Damaged(f"{name} cannot be read: it is not what torch.save writes ({type(error).__name__}).", hint=hint)
 
 
 def _read_safetensors(path: Path) -> dict[str, Tensor]:
@@ -182,7 +195,7 @@ def _network_for(state: State, architecture: str, made_at: int | None) -> tuple[
     found = [state[f"{name}.weight"] for name in names if f"{name}.weight" in state]
     if not found:
         return network, 0
-    outputs = int(found[0].shape[0])
+    outputs = max((1, *found[0].shape[:1]))  # where it has no rows at all, what is told is its shape
     return empty_network(architecture, outputs, size=made_at), outputs
 
 
