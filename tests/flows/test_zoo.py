@@ -224,10 +224,10 @@ def test_a_ranking_that_fails_does_not_stop_the_training(
     assert told.card == NETWORK and "could not be compared (No room)" in told.reason
 
 
-def trained(platform: Platform, tmp_path: Path, job: Job) -> Bundle:
+def trained(platform: Platform, tmp_path: Path, job: Job, *, planned: int = 4) -> Bundle:
     """End a training with a made-up model that started from "kindred"."""
     model = Model(tmp_path / job.id, {"started_from": ("kindred",), "architecture": (NETWORK,), "steps": (4,),
-                                      "best_step": (2,), "images": (42,)})  # fmt: skip
+                                      "planned": (planned,), "best_step": (2,), "images": (42,)})  # fmt: skip
     put(tmp_path / job.id / "model" / "model.json", json.dumps({"calibrated_on": 40}))
     model.add_curve([{"step": 0, "accuracy": 0.5}, {"step": 2, "accuracy": 0.8}, {"step": 4, "accuracy": 0.7}])
     lineage = Lineage("train", {}, (("decoded", job.spec.inputs["decoded"]),), job=job.id)
@@ -269,6 +269,19 @@ def test_a_training_is_recorded_even_where_the_ranking_beside_it_failed(
     end(platform, jobs["rank-weights"], State.FAILED, reason="No room.")
     platform.catch_up()
     assert len(platform.store.find(kind="outcome")) == 1
+
+
+def test_a_training_that_was_to_take_fewer_steps_is_not_compared_with_a_full_one(
+    platform: Platform, data: str, truth: Path, tmp_path: Path
+) -> None:
+    jobs = [train(platform, truth)["train"] for _ in range(3)]
+    for job, steps in zip(jobs, (240, 240, 190), strict=True):
+        trained(platform, tmp_path, job, planned=steps)
+    platform.catch_up()
+    outcomes = platform.store.find(kind="outcome", all_versions=True)
+    facts = {one.lineage.job: platform.store.path_of(one.arrays["outcome"].files[0].digest) for one in outcomes}
+    full, again, shortened = (json.loads(facts[job.id].read_text())["alike"] for job in jobs)
+    assert full == again != shortened
 
 
 def test_who_says_how_long_to_train_is_not_given_fewer_steps(
