@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seedbed.base.errors import Damaged, InvalidInput
+from seedbed.methods.similarity import features
 from seedbed.methods.similarity.features import pixel_features, pixel_space
 from seedbed.methods.similarity.signature import Signature, signature_of
 from seedbed.methods.similarity.units import UnitSettings, cut
@@ -85,6 +86,24 @@ def test_pixels_are_means_of_those_that_they_cover() -> None:
     assert small.shape == (2, 12) and pixel_space(2) == "pixels-2"
     assert small[0, 0] == round(images[0, :2, :2, 0].mean())
     assert np.array_equal(pixel_features(images, 4), images.reshape(2, -1))
+
+
+def test_only_the_wanted_images_are_read_and_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (40, 16, 16, 3), dtype=np.uint8)
+    taken: list[int] = []
+
+    class Watched(np.memmap):
+        def __getitem__(self, key: object) -> object:
+            found = super().__getitem__(key)  # type: ignore[no-untyped-call]
+            taken.extend([found.nbytes] if isinstance(key, np.ndarray) else [])
+            return found
+
+    mapped = Watched(tmp_path / "images", np.uint8, "w+", shape=images.shape)
+    mapped[:] = images
+    rows = np.array([3, 39, 3, *range(10)])
+    monkeypatch.setattr(features, "_AT_ONCE", 4 * images[0].nbytes)
+    assert np.array_equal(pixel_features(mapped, 8, rows=rows), pixel_features(images, 8)[rows])
+    assert sum(taken) == len(rows) * images[0].nbytes and max(taken) == 4 * images[0].nbytes
 
 
 def test_grey_images_and_images_with_alpha_become_rgb() -> None:

@@ -16,7 +16,7 @@ from seedbed.assets.zoo.importers import read_state
 from seedbed.base.errors import Damaged
 from seedbed.methods.similarity.evidence import Evidence, Outcome
 from seedbed.methods.similarity.signature import Glimpse, Signature, glimpse, signature_of
-from seedbed.methods.similarity.starts import Source, Starts, Target, Time, outcomes_of, rank_starts
+from seedbed.methods.similarity.starts import Source, Starts, Target, Time, _scores_of, outcomes_of, rank_starts
 
 SPACE = "numbers"
 NAME = "efficientnet_lite0.imagenet"
@@ -87,6 +87,16 @@ def test_many_sketches_are_compared_by_one_thread(tmp_path: Path, monkeypatch: p
         assert threads == [1, 1] and torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(1)
+
+
+def test_of_many_labelled_images_only_those_that_are_looked_at_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seedbed.methods.similarity.starts._LOOKED_AT", 8)
+    draws = np.random.default_rng(0)
+    pixels, rows = draws.integers(0, 256, (60, 8, 8, 3), dtype=np.uint8), np.arange(0, 60, 3)
+    labels, mine = np.arange(20) % 2, signature("new", 0.0)
+    few, all_of_them = Target.of(mine, pixels, rows, labels, 8), Target(mine, pixels[rows], labels, 8)
+    assert few.images.shape == (8, 8, 8, 3) and len(few.labels) == 8
+    assert _scores_of(few, NAME) == _scores_of(all_of_them, NAME) != {}
 
 
 def test_one_broken_signature_does_not_end_a_ranking(tmp_path: Path) -> None:

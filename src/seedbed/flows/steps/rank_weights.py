@@ -61,7 +61,7 @@ def rank_weights(
     known = decoded.classes_by_row(labels.rows() if labels else None)
     rows, classes = np.array(sorted(known), dtype=np.int64), sorted(set(known.values()))
     numbers = np.array([classes.index(known[int(row)]) for row in rows], dtype=np.int64)
-    target = METHODS.get("target")(_read(signature.path), decoded.pixels[rows], numbers, params.size)
+    target = METHODS.get("target").of(_read(signature.path), decoded.pixels, rows, numbers, params.size)
     sources, folders, left_out = _sources(shortlist)
     found = METHODS.get("rank-starts")(
         target,

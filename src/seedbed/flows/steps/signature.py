@@ -3,6 +3,7 @@
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from seedbed.base.errors import InvalidInput
@@ -45,13 +46,11 @@ def make_signature(
     chosen = np.sort(np.random.default_rng(0).permutation(rows)[: params.most])
     classes = sorted({known[int(row)] for row in chosen})
     numbers = [classes.index(known[int(row)]) for row in chosen]
-    pixels = decoded.pixels[chosen]
     if params.space == "pixels":
-        features, space = METHODS.get("pixel-features")(pixels), METHODS.get("pixel-space")()
+        features, space = METHODS.get("pixel-features")(decoded.pixels, rows=chosen), METHODS.get("pixel-space")()
     else:
-        side = min(pixels.shape[1], SHARPEST)
-        if pixels.shape[1] > side:
-            pixels = METHODS.get("pixel-features")(pixels, side).reshape(-1, side, side, 3)
+        pixels = _shown(decoded.pixels, chosen)
+        side = pixels.shape[1]
         looking = stoppable(run, "looking at the images")
         features = METHODS.get("embed")(pixels, card=CARD, size=SIZE, device="cpu", on_progress=looking)
         space = f"{CARD}@{SIZE}" if side == SHARPEST else f"{CARD}@{SIZE} of {side} px"
@@ -60,3 +59,11 @@ def make_signature(
     (folder / "signature").mkdir(parents=True)
     found.save(folder / "signature" / SIGNATURE_FILE)
     return Signature.of(folder, data=data, space=space, images=len(known), classes=classes)
+
+
+def _shown(pixels: NDArray[np.uint8], rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Some images as the network is shown them."""
+    if pixels.shape[1] <= SHARPEST:
+        return pixels[rows]
+    small: NDArray[np.uint8] = METHODS.get("pixel-features")(pixels, SHARPEST, rows=rows)
+    return small.reshape(-1, SHARPEST, SHARPEST, 3)

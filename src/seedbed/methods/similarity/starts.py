@@ -48,6 +48,19 @@ class Target:
     labels: NDArray[np.int64]
     size: int  # side in pixels that a training would look at them with
 
+    @classmethod
+    def of(
+        cls,
+        signature: Signature,
+        pixels: NDArray[np.uint8],
+        rows: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        size: int,
+    ) -> "Target":
+        """Of the labelled rows of images that may be memory-mapped: no more of them are read than are looked at."""
+        seen = _looked_at(len(rows))
+        return cls(signature, pixels[rows[seen]], labels[seen], size)
+
 
 @dataclass(frozen=True)
 class Time:
@@ -257,9 +270,14 @@ def _look(
 
 
 def _scores_of(target: Target, card: Card | str) -> dict[str, float]:
-    rows = np.sort(np.random.default_rng(0).permutation(len(target.labels))[:_LOOKED_AT])
+    rows = _looked_at(len(target.labels))
     features, labels = embed(target.images[rows], card=card, size=target.size, device="cpu"), target.labels[rows]
     return transfer_scores(features, labels) if len(np.unique(labels)) > 1 else {}
+
+
+def _looked_at(count: int) -> NDArray[np.int64]:
+    """Which of so many labelled images scores are computed on; of no more than that, all of them."""
+    return np.sort(np.random.default_rng(0).permutation(count)[:_LOOKED_AT])
 
 
 def _advice(ranked: Sequence[Ranked], usual: Card | str, time: Time, *, compared: bool, left_out: bool) -> Advice:
