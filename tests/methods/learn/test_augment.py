@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -5,7 +7,7 @@ from seedbed.methods.learn.augment import SPREADING, TONAL, Strength, _grid, _lo
 from seedbed.methods.learn.draws import Key
 
 STRONG = Strength(turn=180)
-STILL = Strength(shift=0, turn=0, zoom=0, strong_zoom=0, shear=0, operations=0, cutout=0)
+STILL = Strength(flip=0, shift=0, turn=0, zoom=0, strong_zoom=0, shear=0, operations=0, cutout=0)
 
 
 @pytest.fixture
@@ -38,11 +40,18 @@ def test_views_stay_images(images, view):
     assert seen.min() >= 0 and seen.max() <= 1
 
 
-def test_without_strength_only_the_flip_is_left(images):
-    seen = augment(images, "weak", Key(0, 1, torch.arange(6)), STILL)
-    for before, after in zip(images, seen, strict=True):
-        straight = torch.allclose(before, after, atol=1e-5)
-        assert straight or torch.allclose(before.flip(-1), after, atol=1e-5)
+@pytest.mark.parametrize("view", ["weak", "strong"])
+def test_without_strength_an_image_stays_as_it_is(images, view):
+    seen = augment(images, view, Key(0, 1, torch.arange(6)), STILL)
+    torch.testing.assert_close(seen, images, rtol=0, atol=3e-3)  # strong views are looked up among 256 tones
+
+
+def test_as_many_images_are_mirrored_as_is_asked_for(images):
+    for share in (0.25, 1.0):
+        many = images[:1].expand(400, -1, -1, -1)
+        seen = augment(many, "weak", Key(0, 1, torch.arange(400)), replace(STILL, flip=share))
+        mirrored = ((seen - images[0].flip(-1)).abs().amax(dim=(1, 2, 3)) < 1e-5).float().mean()
+        assert mirrored == pytest.approx(share, abs=0.06)
 
 
 @pytest.mark.parametrize("name", list(SPREADING))

@@ -25,6 +25,12 @@ def test_a_share_of_every_class_is_held_out_and_never_trained_on():
     assert not torch.equal(parts.held_out, other.held_out)
 
 
+def test_a_class_keeps_a_label_to_learn_from_whatever_is_held_out():
+    labels = np.array([0] * 10 + [1])
+    parts = divide(labels, share=0.96, few=0, classes=2, seed=0)
+    assert np.bincount(labels[parts.labelled]).tolist() == [1, 1]
+
+
 def test_images_come_as_bytes_at_the_size_of_the_run():
     images = np.full((2, 8, 8, 3), 255, np.uint8)
     batch = Pool(images, 4, torch.device("cpu")).take(torch.tensor([1]))

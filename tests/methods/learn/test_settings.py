@@ -24,7 +24,9 @@ def test_numbers_that_are_not_finite_are_refused_all_at_once(task):
 
 
 def test_augmentation_that_cannot_be_is_refused_with_what_can(task):
-    wrong = Strength(shift=-3.0, turn=200.0, zoom=-2.0, operations=99, strong_zoom=10.0, shear=1.5, cutout=7.0)
+    wrong = Strength(
+        flip=1.1, shift=-3.0, turn=200.0, zoom=-2.0, operations=99, strong_zoom=10.0, shear=1.5, cutout=7.0
+    )
     with pytest.raises(InvalidInput) as caught:
         task.settings(augment=wrong).check()
     assert [problem.partition(" ")[0] for problem in caught.value.problems] == [
@@ -33,7 +35,7 @@ def test_augmentation_that_cannot_be_is_refused_with_what_can(task):
     assert "augment.operations is 99; it must be between 0 and 8, the operations that there are." in (
         caught.value.problems
     )
-    for most in (Strength(1.0, 180.0, 9.0, 8, 9.0, 1.0, 1.0), Strength(0.0, 0.0, 0.0, 0, 0.0, 0.0, 0.0)):
+    for most in (Strength(1.0, 1.0, 180.0, 9.0, 8, 9.0, 1.0, 1.0), Strength(0.0, 0.0, 0.0, 0.0, 0, 0.0, 0.0, 0.0)):
         task.settings(augment=most).check()
     assert len(SPREADING) + len(TONAL) == COLOUR_OPERATIONS
 

@@ -2,7 +2,7 @@ import torch
 
 from seedbed.assets.zoo.builder import build_backbone
 from seedbed.methods.learn.pixels import normalise, to_float
-from seedbed.methods.learn.start import features_of, fit_head
+from seedbed.methods.learn.start import features_of, fit_head, some_of_each
 
 
 def fitted(task, classes: int):
@@ -18,6 +18,13 @@ def fitted(task, classes: int):
 def test_the_head_begins_knowing_its_labels(task):
     logits, labels = fitted(task, 6)
     assert (logits.argmax(dim=1) == labels).float().mean() > 0.95
+
+
+def test_the_head_sees_every_class_however_many_labels_there_are():
+    labels = torch.tensor([0] * 50 + [1] * 50 + [2])
+    assert some_of_each(labels, 10).tolist() == [*range(8), 50, 100]
+    assert some_of_each(labels, 2000).tolist() == list(range(101))
+    assert some_of_each(labels, 1).tolist() == [0, 50, 100]
 
 
 def test_two_classes_get_a_logit_each(task):

@@ -8,6 +8,7 @@ import torch
 from seedbed.base.errors import Conflict, Failed, InvalidInput
 from seedbed.base.run import MemoryRun, Stopped
 from seedbed.methods.learn.group import Alone
+from seedbed.methods.learn.settings import TrainSettings, batch_taken
 from seedbed.methods.learn.trainer import TrainingRun, surely_worse, train
 
 
@@ -193,6 +194,13 @@ def test_settings_that_would_train_wrongly_without_a_word_are_refused(task, tmp_
 def test_epochs_of_labels_alone_are_passes_over_the_labels(task, tmp_path):
     settings = task.tiny(algorithm="supervised", options={}, epochs=2.0, labelled_batch=4)
     assert train(task.images, task.few_labels(2), settings, MemoryRun(tmp_path)).steps == 6  # 12 labels, twice
+
+
+@pytest.mark.parametrize("images", [3, 5, 7, 15, 40])
+def test_an_epoch_is_one_pass_however_few_images_there_are(images):
+    settings = TrainSettings(epochs=10.0)
+    taken = batch_taken(settings.unlabelled_batch, images, 1)
+    assert settings.steps_over(images) * taken == pytest.approx(10 * images, abs=taken / 2)
 
 
 def test_a_network_from_scratch_learns_its_own_statistics(task, tmp_path):

@@ -26,20 +26,20 @@ View = Literal["weak", "strong"]
 
 def augment(images: Tensor, view: View, key: Key, strength: Strength, *, place: int = 0) -> Tensor:
     """One random view of each image; views of another `place` have draws of their own."""
-    name, turn = f"{view} {place}", float(strength.turn)
+    name = f"{view} {place}"
     if view == "weak":
-        return _warp(images, key, name, shift=strength.shift, turn=turn, zoom=strength.zoom, shear=0.0)
-    warped = _warp(images, key, name, shift=strength.shift, turn=turn, zoom=strength.strong_zoom, shear=strength.shear)
+        return _warp(images, key, name, strength, zoom=strength.zoom, shear=0.0)
+    warped = _warp(images, key, name, strength, zoom=strength.strong_zoom, shear=strength.shear)
     return _cutout(_colour(warped, key, name, strength.operations), key, name, strength.cutout)
 
 
-def _warp(images: Tensor, key: Key, view: str, *, shift: float, turn: float, zoom: float, shear: float) -> Tensor:
+def _warp(images: Tensor, key: Key, view: str, strength: Strength, *, zoom: float, shear: float) -> Tensor:
     """Flip, turn, zoom, shear and shift in one resampling; the border is mirrored."""
     draws = key.uniform(f"{view} warp", 6)
-    spread = 2 * draws - 1
-    angle = spread[:, 0] * math.radians(turn)
+    spread, shift = 2 * draws - 1, strength.shift
+    angle = spread[:, 0] * math.radians(float(strength.turn))
     scale = torch.exp(spread[:, 1] * math.log1p(zoom))
-    flip = torch.where(draws[:, 2] < 0.5, -1.0, 1.0)
+    flip = torch.where(draws[:, 2] < strength.flip, -1.0, 1.0)
     cos, sin, slant = torch.cos(angle) * scale, torch.sin(angle) * scale, spread[:, 3] * shear
     across = (cos * flip, slant * cos - sin, spread[:, 4] * 2 * shift)
     down = (sin * flip, slant * sin + cos, spread[:, 5] * 2 * shift)

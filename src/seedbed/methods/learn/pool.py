@@ -62,7 +62,7 @@ class Parts:
 
 
 def divide(labels: NDArray[np.integer], *, share: float, few: int, classes: int, seed: int) -> Parts:
-    """Hold out a share of each class's labels, none where some class has fewer than `few`.
+    """Hold out a share of each class's labels, none where some class has fewer than `few`, and never all of a class.
 
     Images that keep their label also count among the unlabelled ones; those held out do not.
     """
@@ -71,7 +71,7 @@ def divide(labels: NDArray[np.integer], *, share: float, few: int, classes: int,
     if share and counts.min() >= few:
         for number, count in enumerate(counts):
             shuffled = np.flatnonzero(labels == number)[order(seed, number, int(count), "held out").numpy()]
-            held.extend(shuffled[: max(1, round(share * count))].tolist())
+            held.extend(shuffled[: min(max(1, round(share * count)), count - 1)].tolist())
     out = np.zeros(len(labels), dtype=bool)
     out[held] = True
     parts = (np.flatnonzero((labels >= 0) & ~out), np.flatnonzero(~out), np.flatnonzero(out))

@@ -18,6 +18,7 @@ LEAST_GOOD, ENOUGH_GOOD = 4, 20  # good parts: fewer have no spread to speak of;
 class Strength:
     """How far augmentation goes."""
 
+    flip: float = 0.5  # both: share of the images that are mirrored, left for right; 0 where sides matter
     shift: float = 0.125  # weak: share of the side
     turn: float | Literal["auto"] = "auto"  # both, in degrees; auto: 20 where the images have an upright, else 180
     zoom: float = 0.1  # weak: relative
@@ -126,8 +127,8 @@ class TrainSettings:
         """The steps of a run with so many unlabelled images, or `labelled` ones where it learns from no others."""
         if not self.epochs:
             return self.steps
-        batch = self.global_batches()[0 if labelled else 1]
-        return max(1, round(self.epochs * images / min(batch, images)))
+        batch = batch_taken(self.global_batches()[0 if labelled else 1], images, self.ranks)
+        return max(1, round(self.epochs * images / batch))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
@@ -266,6 +267,7 @@ _OPTIONS: Mapping[str, tuple[float, float, str]] = {
 COLOUR_OPERATIONS = 8  # that `augment` has
 _LARGEST_ZOOM = 9.0  # relative: to ten times the size, and a tenth
 _STRENGTHS: Mapping[str, tuple[float, str]] = {  # the most of each, from 0 on
+    "flip": (1.0, "between 0 and 1, a share of the images"),
     "shift": (1.0, "between 0 and 1, a share of the side"),
     "turn": (180.0, f"'{AUTO}' or between 0 and 180 degrees"),
     "zoom": (_LARGEST_ZOOM, f"between 0 and {_LARGEST_ZOOM:g}; 0.1 is a tenth larger or smaller"),

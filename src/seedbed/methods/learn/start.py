@@ -25,6 +25,14 @@ def fit_head(network: nn.Module, features: Tensor, labels: Tensor, *, regularisa
         head.bias.copy_(torch.from_numpy(bias))
 
 
+def some_of_each(labels: Tensor, most: int) -> Tensor:
+    """The places of the first `most` labels, with the first of every class among them."""
+    first = np.unique(labels.numpy(), return_index=True)[1]
+    others = np.setdiff1d(np.arange(len(labels)), first)
+    chosen = np.concatenate([first, others])[: max(most, len(first))]
+    return torch.from_numpy(np.sort(chosen))
+
+
 def features_of(network: Any, images: Tensor) -> Tensor:
     """What a timm network's head sees."""
     features: Tensor = network.forward_head(network.forward_features(images), pre_logits=True)

@@ -31,7 +31,7 @@ from seedbed.methods.learn.pixels import Images
 from seedbed.methods.learn.pool import Parts, Pool, check_task, divide
 from seedbed.methods.learn.settings import TrainSettings
 from seedbed.methods.learn.shortage import says_when_short
-from seedbed.methods.learn.start import fit_head
+from seedbed.methods.learn.start import fit_head, some_of_each
 from seedbed.methods.learn.task import make_task
 from seedbed.methods.learn.upright import SAMPLE, SLANTED, largest_turn, told_turns
 
@@ -338,7 +338,8 @@ class TrainingRun:
 
     def _fit_head(self) -> None:
         labelled, network = self._parts.labelled, self.learner.network
-        numbers = labelled[order(self._run.seed, 0, len(labelled), "head")[:_FOR_HEAD]]
+        shuffled = labelled[order(self._run.seed, 0, len(labelled), "head")]
+        numbers = shuffled[some_of_each(self._labels[shuffled], _FOR_HEAD)]
         features = self.learner.features(self._pool.take(numbers))
         fit_head(network, features, self._labels[numbers], regularisation=self._settings.head_start)
         self.learner.average.network.load_state_dict(network.state_dict())
