@@ -5,6 +5,9 @@
 #   scripts/gpu-tables.sh ROWS distances=200 depthwise=60 semilearn=300
 #   CHANGES="larger zoom,not aligned" scripts/gpu-tables.sh ROWS defaults=400
 #
+# A table begins no further run when its seconds are over. The two without rows, distances and depthwise, are one run
+# each: it is stopped then, and leaves nothing.
+#
 # Runs from the clone with the machine's own Python and torch; `make carry` gathers what else it needs in .carry. ROWS
 # has every row as soon as it is measured, those of earlier calls among them, so that what was measured is not lost with
 # the machine. SEEDBED_BENCH_DATA names the real data, SEEDBED_BENCH_COMMIT the commit where the clone has no git,
@@ -40,6 +43,11 @@ keep_gpu() { # what is timed runs alone
   unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
 }
 
+within() { # MINUTES COMMAND
+  [ "$1" != 0.0 ] || return 124 # which timeout would take for no limit
+  timeout --kill-after=10 "$1m" "${@:2}"
+}
+
 fill() { # TABLE MINUTES
   case $1 in
     transfers) share_gpu; python3 -m benchmarks.transfers --workers 6 --minutes "$2" ;;
@@ -49,8 +57,9 @@ fill() { # TABLE MINUTES
       --methods freematch,fixmatch,adamatch,flexmatch,softmatch,mixmatch ;;
     defaults) share_gpu; python3 -m benchmarks.ssl_defaults --workers 3 --compiled --minutes "$2" \
       --changes "as it is,$CHANGES" ;;
-    distances) keep_gpu; env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS python3 -m benchmarks.otdd_gpu --json "$rows/otdd_gpu.json" ;;
-    depthwise) keep_gpu; python3 -m benchmarks.depthwise --json "$rows/depthwise.json" ;;
+    distances) keep_gpu; within "$2" env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS \
+      python3 -m benchmarks.otdd_gpu --json "$rows/otdd_gpu.json" ;;
+    depthwise) keep_gpu; within "$2" python3 -m benchmarks.depthwise --json "$rows/depthwise.json" ;;
     semilearn) keep_gpu; python3 -m benchmarks.ssl_accuracy --minutes "$2" --methods "semilearn freematch" ;;
     backbones) share_gpu; python3 -m benchmarks.ssl_backbones --workers 3 --minutes "$2" ;;
     speed) keep_gpu; python3 -m benchmarks.ssl_speed --minutes "$2" ;;
@@ -62,7 +71,10 @@ fill() { # TABLE MINUTES
 for asked in "$@"; do
   table=${asked%%=*} seconds=${asked##*=} began=$SECONDS
   minutes=$(python3 -c "print($seconds / 60)")
-  fill "$table" "$minutes" > "$rows/$table.log" 2>&1 || echo "$table failed: $(tail -n 1 "$rows/$table.log")"
+  fill "$table" "$minutes" > "$rows/$table.log" 2>&1 || case $? in
+    124) echo "$table was stopped: its $seconds s are over." ;;
+    *) echo "$table failed: $(tail -n 1 "$rows/$table.log")" ;;
+  esac
   cp "$rows"/*.jsonl .carry/rows/
   cp benchmarks/RESULTS.md "$rows"/
   echo "$table took $((SECONDS - began)) s; $(grep -c ' of \|, fold ' "$rows/$table.log" || true) lines of progress"

@@ -1,8 +1,13 @@
-"""The script that fills tables on a rented GPU: what it refuses before anything runs."""
+"""The script that fills tables on a rented GPU: what it refuses before anything runs, and when it stops what does."""
 
 import os
+import shutil
 import subprocess
+import sys
+import time
 from pathlib import Path
+
+import pytest
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "gpu-tables.sh"
 
@@ -14,3 +19,22 @@ def test_defaults_are_not_begun_before_it_is_said_which_changes_are_tried(tmp_pa
         ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20)
         assert ended.returncode == 2 and "Name in CHANGES" in ended.stderr
     assert not (tmp_path / "rows").exists()
+
+
+@pytest.mark.parametrize("asked", ["distances=1", "depthwise=1", "distances=0"])
+def test_a_table_without_rows_is_stopped_when_its_seconds_are_over(asked: str, tmp_path: Path) -> None:
+    for folder in ("scripts", "programs", "benchmarks/rows"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "benchmarks" / "RESULTS.md").touch()
+    (tmp_path / "benchmarks" / "rows" / "other.jsonl").write_text("{}\n")
+    script = shutil.copy(SCRIPT, tmp_path / "scripts")
+    endless = tmp_path / "programs" / "python3"
+    endless.write_text(f'#!/bin/sh\nif [ "$1" = -c ]; then exec "{sys.executable}" "$@"; fi\nexec sleep 60\n')
+    endless.chmod(0o755)
+    path = {"PATH": f"{endless.parent}:{os.environ['PATH']}"}
+    began = time.monotonic()
+    command = ["bash", script, str(tmp_path / "rows"), asked]
+    ended = subprocess.run(command, env={**os.environ, **path}, capture_output=True, text=True, timeout=50)
+    name, seconds = asked.split("=")
+    assert ended.returncode == 0 and f"{name} was stopped: its {seconds} s are over." in ended.stdout, ended.stderr
+    assert time.monotonic() - began < 30
