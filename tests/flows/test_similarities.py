@@ -15,7 +15,7 @@ from seedbed.flows.platform import Platform
 from seedbed.flows.steps import STEPS
 from seedbed.flows.usecases.looks import SPACE
 from seedbed.runtime.jobs.states import State
-from tests.flows.zoo_parts import do, signature
+from tests.flows.zoo_parts import decoded, do, signature
 
 
 def test_a_table_has_every_pair_and_each_row_its_farthest_at_one(tmp_path: Path) -> None:
@@ -28,6 +28,14 @@ def test_a_table_has_every_pair_and_each_row_its_farthest_at_one(tmp_path: Path)
     assert distances[0][1] == distances[1][0] < distances[0][2], "two years of fields are nearer than a screen"
     assert [max(row) for row in facts["shares"]] == [1, 1, 1]
     assert facts["shares"][0][1] == pytest.approx(distances[0][1] / distances[0][2], rel=1e-4)
+
+
+def test_of_a_data_set_of_which_some_images_were_looked_at_all_are_counted(tmp_path: Path) -> None:
+    images = decoded(tmp_path / "data", "fields")
+    few = do("signature", tmp_path / "run", {"space": "pixels", "most": 8}, decoded=images)
+    assert few.images == 24
+    facts = do("compare-data", tmp_path, a=few, b=signature(tmp_path / "b", "screens")).facts()
+    assert facts["images"] == [24, 24]
 
 
 def test_one_signature_is_nothing_to_compare(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from seedbed.assets.zoo.measured import measured_starts
 from seedbed.assets.zoo.records import CARD_FILE, WEIGHTS_FILE, read_card
 from seedbed.base.errors import InvalidInput, Unsafe
 from seedbed.flows.kinds.labels import Labels
-from seedbed.flows.kinds.zoo import Signature
+from seedbed.flows.kinds.zoo import SIGNATURE_FILE, Signature
 from tests.flows.zoo_parts import NETWORK, SIDE, decoded, do, keep, shortlist, signature
 
 CURVE = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.88, 0.9]
@@ -191,6 +191,28 @@ def test_training_starts_from_the_weights_that_it_is_given_and_can_be_kept_itsel
     assert kept.classes == ("a", "b") and kept.lineage["started_from"] == "wheat" and kept.trained_on == "fields"
     saved = load_file(model.file("model", "model.safetensors"))
     assert all(torch.equal(value, saved[name]) for name, value in load_file(made.kept / WEIGHTS_FILE).items())
+
+
+def test_a_ranking_counts_all_labelled_images_of_which_signatures_look_at_some(tmp_path: Path) -> None:
+    new = decoded(tmp_path / "new", "fields", name="new fields")
+    few = {"space": "pixels", "most": 8}
+    mine = do("signature", tmp_path / "sign", few, decoded=new)
+    behind = do("signature", tmp_path / "behind", few, decoded=decoded(tmp_path / "old", "fields", seed=9))
+    listed = shortlist(tmp_path / "list", {})
+    cards = {"ours": {"images": 900, "lineage": {"started_from": "x"}}, "brought": {"images": 700}, "bare": {}}
+    for number, (name, about) in enumerate(cards.items()):
+        place = listed.folder / "cards" / f"{number:05d}"
+        keep(place, name, **about)
+        (place / SIGNATURE_FILE).write_bytes(behind.path.read_bytes())
+    found = do("rank-weights", tmp_path / "rank", {"network": NETWORK, "size": SIDE, "scored": 0}, decoded=new,
+               signature=mine, shortlist=listed)["ranking"].facts()  # fmt: skip
+    evidence = {one["name"]: one["evidence"] for one in found["ranked"]}
+    assert {name: facts["source_images"] for name, facts in evidence.items()} == {
+        "ours": 24,
+        "brought": 700,
+        "bare": 24,
+    }
+    assert {facts["target_images"] for facts in evidence.values()} == {24}
 
 
 def test_the_features_of_the_nearest_are_looked_at_too(ranked: Ranked) -> None:

@@ -88,6 +88,14 @@ def test_pixels_are_means_of_those_that_they_cover() -> None:
     assert np.array_equal(pixel_features(images, 4), images.reshape(2, -1))
 
 
+def test_a_signature_of_some_images_says_how_many_the_data_set_has(tmp_path: Path) -> None:
+    points, labels = blobs(30)
+    whole = signature_of(points, labels, "abc", name="x", space="s", count=54_000)
+    whole.save(tmp_path / "x")
+    assert Signature.load(tmp_path / "x").count == 54_000
+    assert signature_of(points, labels, "abc", name="x", space="s").count == 30
+
+
 def test_only_the_wanted_images_are_read_and_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     images = np.random.default_rng(0).integers(0, 256, (40, 16, 16, 3), dtype=np.uint8)
     taken: list[int] = []

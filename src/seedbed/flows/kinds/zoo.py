@@ -33,7 +33,7 @@ class Signature(Kind):
 
     @property
     def images(self) -> int:
-        """How many images it was made of."""
+        """How many labelled images its data set has; of many it was made of some."""
         return int(self.values["images"][0])
 
 

@@ -24,7 +24,7 @@ def compare_data(params: Params, run: RunContext, **signatures: Signature) -> Si
     facts = {
         "names": [one.name for one in found],
         "inputs": order,
-        "images": [one.count for one in found],
+        "images": [signatures[name].images for name in order],
         "space": found[0].space,
         "distances": np.round(distances, 6).tolist(),
         "shares": np.round(shares_of(distances), 6).tolist(),

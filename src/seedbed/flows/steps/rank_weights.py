@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 import numpy as np
 from pydantic import Field
 
+from seedbed.assets.zoo.records import CARD_FILE, KeptCard, read_card
 from seedbed.base.resources import Resources
 from seedbed.base.run import RunContext
 from seedbed.flows.kinds.data import Decoded
@@ -99,10 +100,19 @@ def _sources(shortlist: Shortlist) -> tuple[list[Any], dict[str, Path], dict[str
         card = METHODS.get("card-of")(folder)
         folders[card.name] = folder
         if (folder / SIGNATURE_FILE).is_file():
-            sources.append(METHODS.get("source")(card, folder / SIGNATURE_FILE))
+            images = _trained_with(read_card(folder / CARD_FILE))
+            sources.append(METHODS.get("source")(card, folder / SIGNATURE_FILE, images))
         else:
             left_out[card.name] = "Its data set has no signature."
     return sources, folders, left_out
+
+
+def _trained_with(kept: KeptCard) -> int:
+    """Labelled images, as earlier starts were measured; 0: as many as the signature is of.
+
+    A model that was made here learnt without labels too, which its card counts as well.
+    """
+    return 0 if "started_from" in kept.lineage else kept.images
 
 
 def _told(

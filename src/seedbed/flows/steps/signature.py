@@ -54,7 +54,7 @@ def make_signature(
         looking = stoppable(run, "looking at the images")
         features = METHODS.get("embed")(pixels, card=CARD, size=SIZE, device="cpu", on_progress=looking)
         space = f"{CARD}@{SIZE}" if side == SHARPEST else f"{CARD}@{SIZE} of {side} px"
-    found = METHODS.get("signature-of")(features, numbers, classes, name=data, space=space)
+    found = METHODS.get("signature-of")(features, numbers, classes, name=data, space=space, count=len(known))
     folder = run.folder / "signature-bundle"
     (folder / "signature").mkdir(parents=True)
     found.save(folder / "signature" / SIGNATURE_FILE)

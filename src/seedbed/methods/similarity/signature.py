@@ -52,7 +52,7 @@ class Signature:
 
     name: str
     space: str
-    count: int  # images in the whole data set
+    count: int  # labelled images in the whole data set; older files say how many of them were looked at
     classes: tuple[str, ...]
     units: tuple[Unit, ...]
     sketch: Sketch
@@ -127,18 +127,20 @@ def signature_of(
     *,
     name: str,
     space: str,
+    count: int = 0,
     settings: UnitSettings | None = None,
     seed: int = 0,
 ) -> Signature:
     """The signature of a data set whose images have these features; labels are places in `classes`.
 
-    Pixels come as bytes (see `pixel_features`), other features as floats.
+    Pixels come as bytes (see `pixel_features`), other features as floats. `count` is how many images the data set has
+    where these are only some of them.
     """
     kept, known = _checked(features, np.asarray(labels, np.int64), len(classes), name)
     slices = cut(len(known), settings or UnitSettings(), seed=seed)
     units = [_unit(kept, known, rows) for rows in slices]
     sketch = Sketch.of(units[0].rows.numpy(), units[0].groups.numpy(), space)
-    return Signature(name, space, len(known), tuple(classes), tuple(units), sketch)
+    return Signature(name, space, max(count, len(known)), tuple(classes), tuple(units), sketch)
 
 
 def _unit(kept: Kept, labels: NDArray[np.int64], rows: NDArray[np.int64]) -> Unit:

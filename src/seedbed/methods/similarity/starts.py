@@ -36,7 +36,7 @@ class Source:
 
     card: Card
     signature: Path  # the file of it: most are only glimpsed at
-    images: int = 0
+    images: int = 0  # labelled, that the weights learnt from; 0: those of the signature
 
 
 @dataclass(frozen=True)
