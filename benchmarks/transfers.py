@@ -55,7 +55,9 @@ LITE0, LITE1, LITE2 = (f"efficientnet_lite{number}" for number in range(3))
 FOLDS = 3
 DRAWN = "drawn-"  # then the numbers of some classes of the drawn leaves, for machines without real data
 _TURN = 15.0  # degrees to either side, the same for every set
-_SCORED = 1000  # images that a start's features are looked at with
+_SCORED = (
+    1000  # images that a start's features are looked at with: as many as a ranking looks at (similarity/starts.py)
+)
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from benchmarks.measured_starts import (
     ratios_of,
     repeatability,
 )
-from benchmarks.transfers import IMAGENET, LITE0, LITE1, SCRATCH, Scale, fill, groups_of, pooled
+from benchmarks.transfers import _SCORED, IMAGENET, LITE0, LITE1, SCRATCH, Scale, fill, groups_of, pooled
 
 from seedbed.assets.zoo.measured import measured_starts
+from seedbed.methods.similarity import starts
 from seedbed.methods.similarity.evidence import Outcome
 
 TINY = Scale(
@@ -36,6 +37,10 @@ def row(target, start, curve, fold=0, probe=0.5):
     """A row of a run, as `transfers` keeps it."""
     facts = {"architecture": LITE0, "target": target, "start": start, "fold": fold, "size": 96}
     return {**facts, "curve": curve, "scores": {"probe": probe}, "images": 100, "judges": 10_000}
+
+
+def test_starts_are_scored_on_as_many_images_as_a_ranking_looks_at() -> None:
+    assert _SCORED == starts._LOOKED_AT
 
 
 def test_folds_share_out_each_class_and_every_image_judges_once():

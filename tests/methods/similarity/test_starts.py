@@ -16,7 +16,16 @@ from seedbed.assets.zoo.importers import read_state
 from seedbed.base.errors import Damaged
 from seedbed.methods.similarity.evidence import Evidence, Outcome
 from seedbed.methods.similarity.signature import Glimpse, Signature, glimpse, signature_of
-from seedbed.methods.similarity.starts import Source, Starts, Target, Time, _scores_of, outcomes_of, rank_starts
+from seedbed.methods.similarity.starts import (
+    Source,
+    Starts,
+    Target,
+    Time,
+    _looked_at,
+    _scores_of,
+    outcomes_of,
+    rank_starts,
+)
 
 SPACE = "numbers"
 NAME = "efficientnet_lite0.imagenet"
@@ -97,6 +106,11 @@ def test_of_many_labelled_images_only_those_that_are_looked_at_are_read(monkeypa
     few, all_of_them = Target.of(mine, pixels, rows, labels, 8), Target(mine, pixels[rows], labels, 8)
     assert few.images.shape == (8, 8, 8, 3) and len(few.labels) == 8
     assert _scores_of(few, NAME) == _scores_of(all_of_them, NAME) != {}
+
+
+def test_a_ranking_looks_at_as_many_images_as_measured_starts_did_unless_they_are_large() -> None:
+    assert [len(_looked_at(5000, size)) for size in (64, 128, 224, 1024)] == [1000, 1000, 326, 256]
+    assert len(_looked_at(90, 64)) == 90
 
 
 def test_one_broken_signature_does_not_end_a_ranking(tmp_path: Path) -> None:
