@@ -83,16 +83,16 @@ def judged_apart(data: Set) -> Set:
     return Set(data.name, images[~judges], labels[~judges], images[judges], labels[judges], data.classes)
 
 
-def recipe_of(settings: TrainSettings) -> str:
+def recipe_of(settings: TrainSettings, *, without: Sequence[str] = ()) -> str:
     """A few characters that stand for everything set that matters to what is learnt, but for the names of the classes.
 
     The algorithm's own settings count too, whether set or left as they are. Rows carry it, so that those of former
-    defaults are not taken for today's.
+    defaults are not taken for today's. `without` names settings that do not matter to these runs.
     """
     same: dict[str, Any] = {"classes": (), "device": "auto", "compile": "auto", "record": "auto"}
     same["options"] = {**_defaults_of(settings.algorithm), **settings.options}
     plain = replace(settings, **same, report_every=1, checkpoint_every=1, learning_rate=settings.rate_of_one())
-    return digest_of(plain.to_json())[:8]
+    return digest_of({name: value for name, value in plain.to_json().items() if name not in without})[:8]
 
 
 def _defaults_of(algorithm: str) -> dict[str, float]:

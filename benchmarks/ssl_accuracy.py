@@ -92,7 +92,7 @@ def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
             for budget in (0,) if method == ALL else scale.budgets:
                 for name in scale.sets:
                     asked = {"method": method, "set": name, "labels": budget, "seed": seed, "size": scale.size}
-                    yield {**asked, "recipe": recipe_of(settings_of(method, scale))}
+                    yield {**asked, "recipe": recipe_for(method, scale)}
 
 
 def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def settings_of(method: str, scale: Scale, classes: tuple[str, ...] = ()) -> Tra
     return TrainSettings(
         classes=classes,
         algorithm=algorithm,
-        ema=0.0 if method == PROBE else scale.ema,
+        ema=scale.ema,
         size=scale.size,
         steps=1 if method == PROBE else scale.steps,
         learning_rate=1e-9 if method == PROBE else scale.rate,
@@ -141,6 +141,11 @@ def settings_of(method: str, scale: Scale, classes: tuple[str, ...] = ()) -> Tra
         checkpoint_every=10**9,
         compile="always" if worth_compiling else "never",
     )
+
+
+def recipe_for(method: str, scale: Scale) -> str:
+    """The recipe of a method's runs. What the probe's one step would see and average is no matter: it moves nothing."""
+    return recipe_of(settings_of(method, scale), without=("ema", "augment") if method == PROBE else ())
 
 
 @lru_cache(maxsize=len(CORE) + len(OTHERS))
@@ -169,7 +174,7 @@ def measure(
             workers=workers,
         )
     found = [row for row in rows if row["size"] == core.size]
-    today = {method: recipe_of(settings_of(method, core)) for method in core.methods}
+    today = {method: recipe_for(method, core) for method in core.methods}
     return report_of(found, core.sets, today, real=real, drawn=core is FULL, part=part)
 
 

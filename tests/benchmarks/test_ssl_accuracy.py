@@ -7,7 +7,21 @@ import numpy as np
 import pytest
 from benchmarks.few_labels import Rows, Set, choose, recipe_of
 from benchmarks.peers.players import ROOT
-from benchmarks.ssl_accuracy import EVERY, FULL, MORE, QUICK, Scale, asked, jobs_of, measure, named_in, run, settings_of
+from benchmarks.ssl_accuracy import (
+    EVERY,
+    FULL,
+    MORE,
+    QUICK,
+    Scale,
+    asked,
+    jobs_of,
+    measure,
+    named_in,
+    recipe_for,
+    run,
+    settings_of,
+    trained_answers,
+)
 from benchmarks.ssl_peer import answers_of
 from benchmarks.ssl_picture import draw
 from benchmarks.ssl_report import (
@@ -153,7 +167,7 @@ def test_of_one_seed_nothing_is_said_of_an_interval_and_every_loss_is_named(rows
 
 
 def test_a_run_with_former_defaults_is_measured_anew_and_shown_as_such_until_then(rows):
-    today = {method: recipe_of(settings_of(method, FULL)) for method in FULL.methods}
+    today = {method: recipe_for(method, FULL) for method in FULL.methods}
     former = [row_of({**row, "recipe": "former"}, 0.1) for row in rows if row["set"] == CORE[0]]
     shown = newest([*former, *(row for row in rows if row["method"] == DEFAULT)], today)
     assert "^" not in figure_7(shown)[0]["5 labels, error %"], "the default has been measured with today's"
@@ -229,6 +243,21 @@ def test_the_defaults_of_the_algorithm_itself_belong_to_its_recipe(monkeypatch):
     monkeypatch.setattr(Steady.__dataclass_fields__["threshold"], "default", 0.8)
     assert recipe_of(plain) != before and recipe_of(probe) == of_the_probe
     assert recipe_of(replace(plain, options={"threshold": 0.9})) == before
+
+
+def test_what_the_one_step_of_a_probe_sees_and_averages_is_no_part_of_its_recipe():
+    other = replace(FULL, ema=0.98, augment=Strength(flip=0.0, zoom=0.5))
+    assert recipe_for(PROBE, other) == recipe_for(PROBE, FULL)
+    assert recipe_for(LABELS_ONLY, other) != recipe_for(LABELS_ONLY, FULL)
+    assert recipe_for(PROBE, replace(FULL, size=96)) != recipe_for(PROBE, FULL)
+    images, truth, classes = draw_leaves(6, seed=1, size=24)
+    data = Set("leaves", images, truth, images, truth, classes)
+    small = {"size": 24, "labelled": 4, "unlabelled": 4}
+    one, two = (
+        trained_answers(data, truth, settings_of(PROBE, replace(scale, **small), classes), 0)[0]
+        for scale in (FULL, other)
+    )
+    assert np.abs(one - two).max() < 1e-4
 
 
 def test_figure_7_has_a_line_per_set_and_method_with_the_error_at_every_budget(rows):
