@@ -7,7 +7,8 @@ import torch
 from torch._dynamo.utils import counters
 
 from seedbed.assets.zoo.builder import build_backbone
-from seedbed.methods.learn.devices import compiled, memory_used
+from seedbed.base.errors import InvalidInput
+from seedbed.methods.learn.devices import choose_device, compiled, memory_used
 
 
 def test_the_most_memory_that_was_held_is_told_in_gib() -> None:
@@ -17,6 +18,21 @@ def test_the_most_memory_that_was_held_is_told_in_gib() -> None:
     told = memory_used(torch.device("cpu"))
     assert set(told) == {"memory_gib"}
     assert 0.99 * held <= told["memory_gib"] < psutil.virtual_memory().total / 2**30
+
+
+def test_devices_that_are_not_there_are_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert choose_device("cuda:1").index == 1 and choose_device("cuda").type == "cuda"
+    with pytest.raises(InvalidInput, match="'cuda:9' was asked for, but torch sees only cuda:0, cuda:1 here"):
+        choose_device("cuda:9")
+    with pytest.raises(InvalidInput, match="'gpu' is not a device"):
+        choose_device("gpu")
+    with pytest.raises(InvalidInput, match="'xpu' was asked for, but torch cannot use it here"):
+        choose_device("xpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InvalidInput, match="torch sees no GPU"):
+        choose_device("cuda:1")
 
 
 @pytest.mark.slow

@@ -10,10 +10,13 @@ import pytest
 import scipy.linalg
 import torch
 from numpy.typing import NDArray
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from seedbed.base.errors import InvalidInput
+from seedbed.methods.similarity import otdd
 from seedbed.methods.similarity.otdd import Definition, LabelDistance, Otdd
 from seedbed.methods.similarity.threads import one_thread
+from seedbed.methods.similarity.transport import entropic, prices
 from seedbed.methods.similarity.units import Unit
 from tests.methods.similarity.sets import blobs, signed
 
@@ -21,6 +24,12 @@ from tests.methods.similarity.sets import blobs, signed
 def unit_of(points: NDArray[np.float32], labels: NDArray[np.int64]) -> Unit:
     order = np.argsort(labels, kind="stable")
     return Unit(points[order].astype(np.float16), labels[order])
+
+
+def ready(unit: Unit) -> Unit:
+    """With all that is found once for a data set."""
+    _ = unit.rows, unit.groups, unit.means, unit.variances, unit.factors
+    return unit
 
 
 def transported(cost: NDArray[np.float64]) -> float:
@@ -88,6 +97,46 @@ def test_entropic_distances_are_near_the_exact_ones() -> None:
     for definition in ("paper", "reference"):
         wanted = Otdd(definition).distance(ours, theirs)
         assert Otdd(definition, outer="entropic").distance(ours, theirs) == pytest.approx(wanted, rel=0.02)
+
+
+def test_entropic_distances_are_debiased() -> None:
+    ours, theirs = signed("a", 150).units[0], signed("b", 120, shift=0.5, seed=2).units[0]
+    nearly = Unit(ours.features + np.float16(0.01), ours.labels)  # not the same, so that it is really computed
+    how = Otdd(outer="entropic", blur=0.3)
+    assert how.distance(ours, nearly) < 0.02 * how.distance(ours, theirs)
+    cost = how.cost(ours, nearly)
+    biased = entropic(cost, how.blur * float(cost.mean()))
+    assert abs(biased) > 0.2 * how.distance(ours, theirs), "without debiasing it would be far from 0"
+
+
+@pytest.mark.parametrize("definition", ["paper", "reference"])
+@pytest.mark.parametrize("labels", ["gaussian", "exact"])
+def test_on_a_gpu_no_number_is_left_on_the_cpu_that_one_on_the_gpu_would_meet(
+    monkeypatch: pytest.MonkeyPatch, definition: Definition, labels: LabelDistance
+) -> None:
+    """By tensors of a device and a shape, without numbers, so that it needs no GPU; two devices in one sum raise."""
+    ours, theirs = (ready(signed(name, shift=shift).units[0]) for name, shift in (("a", 0.0), ("b", 0.5)))
+    monkeypatch.setattr(otdd, "choose_device", torch.device)
+    monkeypatch.setattr(otdd, "exact_distances", lambda _, rows, columns: torch.ones(len(rows), len(columns)))
+    how = Otdd(definition, labels, "entropic", device="cuda")
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        one, other = how._placed(ours, theirs)
+        assert one.rows is one.rows and one.factors is one.factors, "carried there once"
+        for pair in ((one, other), (one, one), (other, other)):
+            cost = how._cost(*pair)
+            found = prices(cost, (1.0, 0.1), rounds=2)
+            assert {tensor.device for tensor in (cost, *found)} == {torch.device("cuda:0")}
+            assert cost.shape == (len(pair[0].unit.labels), len(pair[1].unit.labels))
+
+
+@pytest.mark.parametrize("device", ["gpu", "mps", "cuda:99", "xpu"])
+def test_a_device_that_is_not_there_is_refused_in_a_sentence(device: str) -> None:
+    ours, theirs = signed("a").units[0], signed("b", shift=0.5, seed=2).units[0]
+    with pytest.raises(InvalidInput, match=f"'{device}'") as refused:
+        Otdd(device=device).distance(ours, theirs)
+    assert refused.value.hint
+    with pytest.raises(InvalidInput):
+        Otdd(device=device).distance(ours, ours)
 
 
 def test_labels_count_beside_the_images() -> None:

@@ -25,7 +25,23 @@ def choose_device(name: str = "auto") -> torch.device:
         raise InvalidInput(f"'{name}' is not a device.", hint="Use auto, cpu, cuda or cuda:1.") from error
     if device.type == "cuda" and not torch.cuda.is_available():
         raise InvalidInput(f"Device '{name}' was asked for, but torch sees no GPU here.", hint="Use auto or cpu.")
+    if device.type == "cuda" and (device.index or 0) >= (count := torch.cuda.device_count()):
+        known = ", ".join(f"cuda:{number}" for number in range(count))
+        raise InvalidInput(
+            f"Device '{name}' was asked for, but torch sees only {known} here.", hint="Use one of these."
+        )
+    if device.type not in ("cpu", "cuda"):
+        _refuse_missing(device)
     return device
+
+
+def _refuse_missing(device: torch.device) -> None:
+    try:
+        torch.empty(0, device=device)
+    except Exception as error:  # the type differs by what is missing
+        raise InvalidInput(
+            f"Device '{device}' was asked for, but torch cannot use it here.", hint="Use auto, cpu, cuda or cuda:1."
+        ) from error
 
 
 def half_precision(precision: str, device: torch.device) -> bool:

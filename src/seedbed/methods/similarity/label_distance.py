@@ -26,10 +26,12 @@ def fidelities(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> Tensor:
     """The trace of the square root of the product of two classes' covariances, for each pair of classes.
 
     Classes come as factors F (rank x dimensions) of their covariances F^T F. That trace is then ||A B^T||_*, the sum of
-    the singular values of a small matrix: no covariance is formed, whatever the dimension.
+    the singular values of a small matrix: no covariance is formed, whatever the dimension. A GPU multiplies, and leaves
+    those to the CPU: it takes matrices of more than 32 rows one after the other, each for longer than a CPU does.
     """
     rows, columns = _spans(ours), _spans(theirs)
-    products = torch.cat(list(ours)) @ torch.cat(list(theirs)).T
+    together = torch.cat(list(ours)) @ torch.cat(list(theirs)).T
+    products = together.cpu()
     shapes: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for i, row in enumerate(rows):
         for j, column in enumerate(columns):
@@ -42,8 +44,8 @@ def fidelities(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> Tensor:
             block[: part.shape[0], : part.shape[1]] = part
         with one_thread():
             norms = torch.linalg.svdvals(blocks).sum(1)
-        found[*torch.tensor(pairs, device=found.device).T] = norms
-    return found
+        found[*torch.tensor(pairs).T] = norms
+    return found.to(together.device)
 
 
 def gaussian_distances(centres: Tensor, variances: tuple[Tensor, Tensor], fidelity: Tensor) -> Tensor:

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from seedbed.base.errors import InvalidInput
+from seedbed.methods.learn.devices import choose_device
 from seedbed.methods.similarity.label_distance import exact_distances, fidelities, gaussian_distances
 from seedbed.methods.similarity.transport import entropic, exact
-from seedbed.methods.similarity.units import Unit
+from seedbed.methods.similarity.units import Placed, Unit
 
 Definition = Literal["paper", "reference"]
 LabelDistance = Literal["gaussian", "exact"]
@@ -26,6 +27,7 @@ class Otdd:
     W is the 2-Wasserstein distance, of Gaussians around the classes or exact. Entropic transport is debiased, so that
     a set is at 0 from itself; its blur is in units of the mean cost.
 
+    `device` is cpu, cuda or another that torch has here, or auto; what is exact is solved on the CPU anyway.
     `noise` is what the chance of sampling adds to the distance of two data sets (see `noise`): "kept" as both
     definitions have it, or "removed". The distance of two units has it always.
     """
@@ -57,29 +59,36 @@ class Otdd:
 
     def distance(self, ours: Unit, theirs: Unit) -> float:
         """The distance between two units; exactly 0 for one and the same, whatever rounding says."""
+        one, other = self._placed(ours, theirs)
         if ours.same_as(theirs):
             return 0.0
+        cost = self._cost(one, other)
         if self.outer == "exact":
-            return exact(self.cost(ours, theirs))
-        cost = self.cost(ours, theirs)
+            return exact(cost)
         blur = self.blur * float(cost.mean())
         if not blur:
             return 0.0
-        own = [entropic(self.cost(unit, unit), blur) for unit in (ours, theirs)]
+        own = [entropic(self._cost(unit, unit), blur) for unit in (one, other)]
         return max(0.0, entropic(cost, blur) - sum(own) / 2)
 
     def cost(self, ours: Unit, theirs: Unit) -> Tensor:
         """What it costs to move each image of one unit, with its label, onto each image of the other."""
-        a, b = (unit.rows.to(self.device) for unit in (ours, theirs))
-        squared = squared_distances(a, b)
-        between = self._between_classes(ours, theirs, squared).to(squared)
-        total = squared.add_(between[ours.groups.to(self.device)][:, theirs.groups.to(self.device)])
+        return self._cost(*self._placed(ours, theirs))
+
+    def _placed(self, ours: Unit, theirs: Unit) -> tuple[Placed, Placed]:
+        device = choose_device(self.device)
+        return Placed(ours, device), Placed(theirs, device)
+
+    def _cost(self, ours: Placed, theirs: Placed) -> Tensor:
+        squared = squared_distances(ours.rows, theirs.rows)
+        between = self._between_classes(ours, theirs, squared)
+        total = squared.add_(between[ours.groups][:, theirs.groups])
         return total.sqrt_() if self.definition == "paper" else total.mul_(0.5)
 
-    def _between_classes(self, ours: Unit, theirs: Unit, squared: Tensor) -> Tensor:
+    def _between_classes(self, ours: Placed, theirs: Placed, squared: Tensor) -> Tensor:
         """Squared distances between the classes of two units."""
         if self.labels == "exact":
-            return exact_distances(squared, ours.spans, theirs.spans)
+            return exact_distances(squared, ours.unit.spans, theirs.unit.spans).to(squared)
         fidelity = fidelities(ours.factors, theirs.factors)
         centres = squared_distances(ours.means, theirs.means)
         return gaussian_distances(centres, (ours.variances, theirs.variances), fidelity)

@@ -108,6 +108,39 @@ class Unit:
         return [_factor(self.rows[span] - mean) for span, mean in zip(self.spans, self.means, strict=True)]
 
 
+@dataclass(frozen=True)
+class Placed:
+    """A unit whose numbers lie on a device; each is carried there once, when it is first needed."""
+
+    unit: Unit
+    device: torch.device
+
+    @cached_property
+    def rows(self) -> Tensor:
+        """As those of the unit."""
+        return self.unit.rows.to(self.device)
+
+    @cached_property
+    def groups(self) -> Tensor:
+        """As those of the unit."""
+        return self.unit.groups.to(self.device)
+
+    @cached_property
+    def means(self) -> Tensor:
+        """As those of the unit."""
+        return self.unit.means.to(self.device)
+
+    @cached_property
+    def variances(self) -> Tensor:
+        """As those of the unit."""
+        return self.unit.variances.to(self.device)
+
+    @cached_property
+    def factors(self) -> list[Tensor]:
+        """As those of the unit."""
+        return [factor.to(self.device) for factor in self.unit.factors]
+
+
 def _factor(centred: Tensor) -> Tensor:
     """The largest directions of a class, scaled by their spread; found among its images, as these are the fewer."""
     images = len(centred)
