@@ -156,11 +156,9 @@ def _create(
     plan: Plan, num_classes: int, *, seed: int, size: int | None = None, pretrained: bool | Path = False
 ) -> nn.Module:
     """The network, with fresh weights, with those of the hub, or with those of a file from there."""
-    options = dict(plan.options)
+    options = arguments_of(plan, size)
     if isinstance(pretrained, Path):
         options["pretrained_cfg_overlay"] = {"file": str(pretrained)}
-    if size and _has_fixed_size(plan.timm):
-        options["img_size"] = size
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = timm.create_model(plan.timm, num_classes=num_classes, pretrained=bool(pretrained), **options)
@@ -169,6 +167,14 @@ def _create(
     if not isinstance(network, nn.Module):
         raise NotFound(f"timm's '{plan.timm}' is not a network.")
     return network
+
+
+def arguments_of(plan: Plan, size: int | None) -> dict[str, Any]:
+    """What timm is told besides a network's name and its classes, for images of that side."""
+    told = dict(plan.options)
+    if size and _has_fixed_size(plan.timm):
+        told["img_size"] = size
+    return told
 
 
 def depends_on_size(architecture: str) -> bool:

@@ -1,6 +1,7 @@
 """The text that goes with a model that is taken away: how each of its files is used."""
 
-from seedbed.assets.zoo.backbones import SMALL
+from seedbed.assets.zoo.backbones import plan_network
+from seedbed.assets.zoo.builder import arguments_of
 from seedbed.methods.learn.model import Model
 
 _HEAD = """\
@@ -91,9 +92,8 @@ def guide(model: Model) -> str:
 
 def _in_timm(model: Model) -> str:
     """What makes the network in timm, as code; empty where timm cannot make it."""
-    name = getattr(model.network, "default_cfg", {}).get("architecture", "")
-    if model.head or not name or model.architecture.endswith(SMALL):
+    plan = plan_network(model.architecture, size=model.size, scratch=False)
+    if model.head or plan.stem == "small":
         return ""
-    patches = getattr(model.network, "patch_embed", None)
-    size = f", img_size={model.size}, patch_size={patches.patch_size[0]}" if patches is not None else ""
-    return f'timm.create_model("{name}", num_classes={len(model.classes)}{size})'
+    told = "".join(f", {name}={value!r}" for name, value in arguments_of(plan, model.size).items())
+    return f'timm.create_model("{plan.timm}", num_classes={len(model.classes)}{told})'

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 
 from seedbed.assets.zoo.builder import empty_network
@@ -15,6 +15,7 @@ from seedbed.assets.zoo.card import Preprocessing
 from seedbed.base.errors import Damaged, NotFound
 from seedbed.methods.learn.clouds import empty_clouds
 from seedbed.methods.learn.devices import choose_device
+from seedbed.methods.learn.learner import TENSORS, save_tensors
 
 WEIGHTS, FACTS = "model.safetensors", "model.json"
 _FORMAT = 1
@@ -60,8 +61,8 @@ class Model:
     def save(self, folder: Path) -> None:
         """Write model.safetensors and model.json into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        tensors = {name: value.detach().cpu().contiguous() for name, value in self.network.state_dict().items()}
-        save_file(tensors, folder / WEIGHTS)
+        save_tensors(self.network.state_dict(), folder)
+        (folder / TENSORS).replace(folder / WEIGHTS)
         (folder / FACTS).write_text(json.dumps(self.facts(), indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
