@@ -96,6 +96,14 @@ def test_it_is_saved_loaded_and_exported_like_any_model(model, images, tmp_path)
     assert "not one of timm's" in (tmp_path / "README.txt").read_text()
 
 
+@pytest.mark.parametrize("name", ["test_nfnet", "convit_tiny"])
+def test_of_a_network_without_stages_what_its_head_sees_is_looked_at(name, images, labels, tmp_path: Path):
+    model = train_one_class(images, labels, settings(start=name, weights="none"), MemoryRun(tmp_path)).model
+    assert model.head["stages"] == [] and model.head["channels"] == [model.network.backbone.num_features]
+    model.save(tmp_path)
+    assert np.array_equal(predict(Model.load(tmp_path, device="cpu"), images[-4:]), predict(model, images[-4:]))
+
+
 def test_labels_of_no_good_part_change_nothing(model, images, labels, tmp_path):
     fewer = train_one_class(images[:KNOWN], labels[:KNOWN], settings(), MemoryRun(tmp_path))
     own, other = model.network.state_dict(), fewer.model.network.state_dict()

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from seedbed.assets.zoo.builder import empty_network
+from seedbed.methods.learn.start import features_of
 
 KIND = "clouds"
 
@@ -67,16 +68,31 @@ class Clouds(nn.Module):
 
     def features(self, images: Tensor) -> list[Tensor]:
         """Per stage, the mean over the image of each channel."""
-        maps = self.backbone.forward_intermediates(images, indices=list(self.stages), intermediates_only=True)  # type: ignore[operator]
-        return [part.float().mean(dim=(2, 3)) for part in maps]
+        return _features_at(self.backbone, self.stages, images)
 
 
-def telling_stages(backbone: nn.Module) -> tuple[list[int], list[int]]:
-    """Numbers and channels of the stages whose features tell most: the last two; of a ViT, two thirds up and last."""
+def telling_stages(backbone: nn.Module, *, size: int) -> tuple[list[int], list[int]]:
+    """Numbers and channels of the stages whose features tell most: the last two; of a ViT, two thirds up and last.
+
+    Of a network that gives no features but its last, no number and the channels that its head sees.
+    """
+    stages = _last_stages(backbone) if hasattr(backbone, "forward_intermediates") else []
+    with torch.no_grad():
+        found = _features_at(backbone.eval(), stages, torch.zeros(1, 3, size, size))
+    return stages, [part.shape[1] for part in found]
+
+
+def _last_stages(backbone: nn.Module) -> list[int]:
     stages: list[Mapping[str, Any]] = list(backbone.feature_info)  # type: ignore[arg-type]
     flat = len({stage["reduction"] for stage in stages}) == 1
-    chosen = [2 * len(stages) // 3 if flat else max(len(stages) - 2, 0), len(stages) - 1]
-    return chosen, [int(stages[number]["num_chs"]) for number in chosen]
+    return [2 * len(stages) // 3 if flat else max(len(stages) - 2, 0), len(stages) - 1]
+
+
+def _features_at(backbone: Any, stages: Sequence[int], images: Tensor) -> list[Tensor]:
+    if not stages:
+        return [features_of(backbone, images).float()]
+    maps = backbone.forward_intermediates(images, indices=list(stages), intermediates_only=True)
+    return [part.float().mean(dim=(2, 3)) for part in maps]
 
 
 def empty_clouds(architecture: str, head: Mapping[str, Any], *, size: int) -> Clouds:

@@ -67,7 +67,7 @@ def train_one_class(
     given = card_of(start) if start else settings.start
     with says_when_short(device, f"an image of {settings.size} px", _SMALLER):
         begun = fitting_backbone(given, 0, settings, seed=run.seed)
-    network = Clouds(begun.network, *telling_stages(begun.network)).to(device).eval()
+    network = Clouds(begun.network, *telling_stages(begun.network, size=settings.size)).to(device).eval()
     model = Model(
         network=network,
         architecture=begun.architecture,
