@@ -110,14 +110,17 @@ def check_step_can_be_recorded(make: Maker) -> None:
         raise AssertionError(f"a value of a tensor was looked at: {error}") from error
 
 
-def check_step_may_be_a_tensor(make: Maker) -> None:
-    """The number of the step as a tensor gives what it gives as a plain number."""
-    one, other = make(_TASK), make(_TASK)
-    for step in range(2):
-        batch = _batch(other, step=step)
-        tensors = {name: replace(getattr(batch, name), step=torch.tensor(step)) for name in ("key", "labelled_key")}
-        found, expected = other.loss(_model(), replace(batch, **tensors)).loss, _outcome(one, step).loss
-        assert torch.equal(found, expected), f"the loss is {found} where the step is a tensor, {expected} where not"
+def check_seed_and_step_may_be_tensors(make: Maker) -> None:
+    """The number of the step as a tensor, and the seed beside it, give what they give as plain numbers."""
+    for names in (("step",), ("seed", "step")):
+        one, other = make(_TASK), make(_TASK)
+        for step in range(2):
+            batch = _batch(other, step=step)
+            key, labelled_key = _in_tensors(batch.key, names), _in_tensors(batch.labelled_key, names)
+            given_tensors = replace(batch, key=key, labelled_key=labelled_key)
+            found, expected = other.loss(_model(), given_tensors).loss, _outcome(one, step).loss
+            where = f"where a key's {' and '.join(names)} came as tensors"
+            assert torch.equal(found, expected), f"the loss is {found} {where}, {expected} where not"
 
 
 def check_ranks_do_what_one_does(make: Maker) -> None:
@@ -196,7 +199,7 @@ CHECKS: tuple[Callable[[Maker], None], ...] = (
     check_state_brings_it_back,
     check_state_is_changed_in_place,
     check_step_can_be_recorded,
-    check_step_may_be_a_tensor,
+    check_seed_and_step_may_be_tensors,
     check_ranks_do_what_one_does,
     check_weighted_and_ordered_classes_count,
     check_global_generator_is_untouched,
@@ -367,11 +370,16 @@ def _batch(
     )
 
 
+def _in_tensors(key: Key, names: Iterable[str]) -> Key:
+    return replace(key, **{name: torch.tensor(getattr(key, name)) for name in names})
+
+
 def _without_values(batch: Batch) -> Batch:
-    """A batch of the same shapes; even the number of the step is unknown."""
+    """A batch of the same shapes; even the seed and the number of the step are unknown."""
 
     def key(known: Key) -> Key:
-        return Key(known.seed, torch.tensor(0, device=_META), known.images.to(_META))
+        unknown = torch.tensor(0, device=_META)
+        return Key(unknown, unknown, known.images.to(_META))
 
     return replace(
         batch,

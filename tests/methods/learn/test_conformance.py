@@ -93,6 +93,18 @@ class PlainSteps(Changed):
         return loss * (2 if isinstance(batch.key.step, torch.Tensor) else 1)
 
 
+class PlainSeeds(Changed):
+    def changed(self, loss, model, batch):
+        return loss * (2 if isinstance(batch.labelled_key.seed, torch.Tensor) else 1)
+
+
+class Choosing(Changed):
+    """Looks at the seed, as a generator of its own would."""
+
+    def changed(self, loss, model, batch):
+        return loss * (1 + int(batch.key.seed) % 2)
+
+
 class Lonely(Changed):
     """Divides by a mean of its own slice."""
 
@@ -125,7 +137,9 @@ class Astray(Changed):
         (Bringing, algorithms.check_step_can_be_recorded),
         (Counting, algorithms.check_state_is_changed_in_place),
         (AtHome, algorithms.check_step_can_be_recorded),
-        (PlainSteps, algorithms.check_step_may_be_a_tensor),
+        (PlainSteps, algorithms.check_seed_and_step_may_be_tensors),
+        (PlainSeeds, algorithms.check_seed_and_step_may_be_tensors),
+        (Choosing, algorithms.check_step_can_be_recorded),
         (Lonely, algorithms.check_ranks_do_what_one_does),
         (Stingy, algorithms.check_sparing_changes_nothing),
     ],

@@ -68,10 +68,10 @@ class Algorithm(Protocol):
     optimiser, no files, no clock.
 
     A step may be recorded once and replayed, unless the batch `spares`: no branch may depend on the value of a tensor,
-    and nothing is copied to the host. Random draws come from the batch's keys, never from torch's global generator. No
-    gradient flows through a target. Statistics go through `batch.group`, so that the losses of all ranks have the
-    global batch's loss as their mean. A batch with no unlabelled images has views of length 0, and the loss is then
-    that of the labels. `seedbed.testing.algorithms` checks all of this.
+    and nothing is copied to the host. Random draws come from the batch's keys, whose seed and step may be tensors,
+    never from torch's global generator. No gradient flows through a target. Statistics go through `batch.group`, so
+    that the losses of all ranks have the global batch's loss as their mean. A batch with no unlabelled images has views
+    of length 0, and the loss is then that of the labels. `seedbed.testing.algorithms` checks all of this.
     """
 
     @property
