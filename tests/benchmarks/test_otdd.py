@@ -1,13 +1,16 @@
 """The benchmark of distances: what it calls exact is what our distance is, and the pictures it leaves."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from benchmarks.otdd import RECORDED, compared, exactly, growth, measure, pairs, solver_seconds
 from benchmarks.otdd_inputs import RGB, reference, timed
 from benchmarks.pictures import lines, picture
 
-from seedbed.methods.similarity.otdd import LabelDistance, Otdd
+from seedbed.methods.similarity.otdd import Definition, LabelDistance, Otdd
+
+DEFINITIONS = get_args(Definition)
 
 
 @pytest.fixture(autouse=True)
@@ -15,31 +18,44 @@ def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SEEDBED_BENCH_DATA", str(tmp_path / "nowhere"))
 
 
+@pytest.mark.parametrize("definition", DEFINITIONS)
 @pytest.mark.parametrize("labels", ["gaussian", "exact"])
-def test_what_it_compares_with_is_the_same_distance_computed_apart(labels: LabelDistance) -> None:
+def test_what_it_compares_with_is_the_same_distance_computed_apart(
+    labels: LabelDistance, definition: Definition
+) -> None:
     ours, theirs = (reference(name).units[0] for name in ("cifar10", "fruit10"))
-    wanted, seconds = exactly(ours, theirs, labels)
-    assert Otdd("reference", labels).distance(ours, theirs) == pytest.approx(wanted, rel=1e-3)
+    wanted, seconds = exactly(ours, theirs, labels)[definition]
+    assert Otdd(definition, labels).distance(ours, theirs) == pytest.approx(wanted, rel=1e-3)
     assert seconds > 0
+
+
+def test_a_wrong_value_of_either_definition_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.otdd.RECORDED", {RGB: {"gaussian": RECORDED[RGB]["gaussian"]}})
+    right, off = Otdd.distance, {"paper": 2, "reference": 3}
+    monkeypatch.setattr(Otdd, "distance", lambda how, *units: right(how, *units) * off[how.definition])
+    errors = {row["definition"]: row["error %"] for row in pairs(quick=True)}
+    assert errors == {"reference": pytest.approx(200, abs=1), "paper": pytest.approx(100, abs=1)}
 
 
 def test_prices_change_how_long_the_solver_takes_and_not_what_it_finds() -> None:
     ours, theirs = (reference(name).units[0] for name in ("cifar10", "fruit10"))
-    assert min(solver_seconds((ours, theirs), "gaussian")) > 0  # it refuses values that differ
+    assert min(solver_seconds((ours, theirs), Otdd("reference"))) > 0  # it refuses values that differ
 
 
 def test_signatures_are_timed_apart_and_memory_stands_beside_what_was_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.otdd.RECORDED", {RGB: {"gaussian": RECORDED[RGB]["gaussian"]}})
-    (row,) = pairs(quick=False)
-    assert row["s of both signatures"] > 0
+    row, paper = pairs(quick=False)
+    assert row["s of both signatures"] > 0 and row.keys() == paper.keys()
     assert 0 < row["of it libraries"] < row["peak MB"] and row["recorded peak MB"] == 1556
+    assert paper["definition"] == "paper" and paper["recorded"] == "", "OTDD's own implementation has another one"
 
 
 def test_drawn_leaves_are_not_called_real_where_recorded_inputs_are_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     row = {"pair": "cifar10 / fruit10", "seconds": 1.0, "error %": 0.0}
-    monkeypatch.setattr("benchmarks.otdd.pairs", lambda **_: [row | {"label distances": way} for way in RECORDED[RGB]])
+    ways = [{"label distances": way, "definition": definition} for way in RECORDED[RGB] for definition in DEFINITIONS]
+    monkeypatch.setattr("benchmarks.otdd.pairs", lambda **_: [row | way for way in ways])
     monkeypatch.setattr("benchmarks.otdd.signatures", lambda names: names)
     for finding in ("matrix", "ranking"):
         monkeypatch.setattr(f"benchmarks.otdd.{finding}", lambda _: (1.0, ""))
