@@ -13,7 +13,7 @@ from seedbed.runtime.jobs.spec import JobClass
 @dataclass(frozen=True)
 class Waiting:
     """A job in the queue. The queue's order is that of `position`, then `id`; a preempted job gets a position
-    before all others. `estimates` are opaque amounts (seconds, bytes) that a policy may read."""
+    before all others. `estimates` are opaque amounts (seconds, bytes) that a policy may read; none of ours does."""
 
     id: str
     cls: JobClass

@@ -30,7 +30,7 @@ class JobSpec:
     failed or was lost (preemptions do not count). `timeout`: seconds that one attempt may run, 0: no limit.
     `again`: run even if the store knows the answer. `spare` names inputs that it can do without: where the job that
     makes one does not end well, it runs without that input. `estimates` are amounts (seconds, bytes) that whoever asks
-    for the job expects of it; a policy may read them without knowing what they are of.
+    for the job expects of it; a policy may read them without knowing what they are of, though none of ours does.
     """
 
     step: str
