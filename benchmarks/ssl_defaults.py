@@ -62,6 +62,7 @@ CHANGES: Mapping[str, Mapping[str, Any]] = {  # what matters most first; what is
     "3 times the steps": {"times": ("steps", 3)},
     "twice the rate": {"times": ("learning_rate", 2)},
     "half the rate": {"times": ("learning_rate", 0.5)},
+    "a quarter of the rate": {"times": ("learning_rate", 0.25)},
     "half the average's memory": {"times": ("ema", 0.5)},
     "twice the average's memory": {"times": ("ema", 2)},
     "head at random": {"head_start": 0.0},
