@@ -1,7 +1,9 @@
 """The runs of a long table, a few at a time, each a row when it is done: a later call goes on where one ended."""
 
 import multiprocessing
+import os
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -51,6 +53,18 @@ def fill(
         print(f"{len(failed)} of {len(todo)} failed, and have no row.", file=sys.stderr, flush=True)
 
 
+def _end_with_parent() -> None:
+    """A worker whose call was killed would go on for minutes, and slow down what is measured next."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def _alone(error: Exception) -> Exception:
     """Without the frames that it passed through: they would hold a GPU's memory."""
     error.__context__ = error.__cause__ = None
@@ -71,7 +85,8 @@ def _here(todo: list[Job], run: Callable[[Job], Row], until: float) -> Iterator[
 
 
 def _beside(todo: list[Job], run: Callable[[Job], Row], until: float, workers: int) -> Iterator[Row | Exception]:
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    alone = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=alone, initializer=_end_with_parent) as pool:
         futures = [pool.submit(run, job) for job in todo]
         try:
             for future in as_completed(futures, timeout=max(0.0, until - time.monotonic())):

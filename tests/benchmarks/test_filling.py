@@ -1,7 +1,11 @@
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 
+import psutil
 import pytest
 from benchmarks.few_labels import Rows
 from benchmarks.filling import fill
@@ -36,6 +40,31 @@ def test_processes_of_their_own_make_the_same_rows(tmp_path):
     rows = Rows(tmp_path / "rows")
     fill(rows, JOBS, squared, told, minutes=2, workers=2)
     assert sorted(row["square"] for row in rows) == [0, 1, 4, 9]
+
+
+def endless(job):
+    Path(job["told"]).write_text(str(os.getpid()))
+    time.sleep(600)
+
+
+@pytest.mark.slow
+def test_the_workers_of_a_killed_call_end_with_it(tmp_path):
+    jobs = [{"number": number, "told": str(tmp_path / str(number))} for number in range(2)]
+    code = (
+        "from benchmarks.few_labels import Rows\nfrom benchmarks.filling import fill\nfrom pathlib import Path\n"
+        "from tests.benchmarks.test_filling import endless, told\n"
+        f"fill(Rows(Path({str(tmp_path / 'rows')!r})), {jobs!r}, endless, told, minutes=5, workers=2)"
+    )
+    call = subprocess.Popen([sys.executable, "-c", code])
+    told_by, until = [Path(job["told"]) for job in jobs], time.monotonic() + 60
+    while not all(path.exists() and path.read_text() for path in told_by):
+        assert time.monotonic() < until
+        time.sleep(0.1)  # another process's file gives no event
+    workers = [psutil.Process(int(path.read_text())) for path in told_by]
+    call.kill()
+    call.wait()
+    _, alive = psutil.wait_procs(workers, timeout=30)
+    assert not alive
 
 
 def squared_but_one(job):
