@@ -46,6 +46,16 @@ def test_unfolding_brings_the_network_back(network):
     assert torch.equal(before, network(images))
 
 
+def test_unfolding_leaves_a_network_its_own_ways_of_calling_parts():
+    network = timm.create_model("fasternet_t0", num_classes=3).eval()
+    images = torch.rand(2, 3, 32, 32)
+    with torch.no_grad():
+        said = network(images)
+        assert fold_norms(network, 32) > 0
+        unfold_norms(network)
+        assert torch.equal(network(images), said)
+
+
 def test_norms_that_learn_their_statistics_are_left_alone(network):
     assert fold_norms(network.train(), 40) == 0
 

@@ -37,9 +37,10 @@ def fold_norms(network: nn.Module, size: int) -> int:
 
 
 def unfold_norms(network: nn.Module) -> None:
-    """Undo `fold_norms`."""
+    """Undo `fold_norms`, and leave what some networks of timm say themselves of how a part of theirs is called."""
     for module in network.modules():
-        module.__dict__.pop("forward", None)
+        if isinstance(module, nn.Conv2d | _Norm):
+            module.__dict__.pop("forward", None)
 
 
 def bake_norms(network: nn.Module, size: int) -> int:
