@@ -120,6 +120,20 @@ def test_the_download_has_every_format_and_how_to_use_it(trained: dict[str, Any]
     assert torch.load(download.place / "model.pt", weights_only=True).keys()
 
 
+def test_a_model_that_cannot_be_written_as_onnx_ends_with_a_download_too(
+    ingested: tuple[DataSet, Decoded], known: Mapping[str, str], tmp_path: Path
+) -> None:
+    labels = Labels.write(tmp_path / "labels", some(known, 2, 0, 3))
+    params = {**QUICK, "size": 64, "start": "csatv2", "weights": "none", "steps": 1}
+    model = do("train", tmp_path / "train", params, decoded=ingested[1], labels=labels)
+    download = do("export", tmp_path / "export", model=model)
+    names = {path.name for path in download.place.iterdir()}
+    assert names == {"model.json", "model.safetensors", "model.pt", "README.txt"}
+    with pytest.raises(InvalidInput, match=r"has no file model\.onnx") as refused:
+        do("predict", tmp_path / "predict", model=download, data=ingested[0])
+    assert "README.txt" in refused.value.hint
+
+
 def test_the_folder_for_a_device_runs_with_one_command_and_says_what_the_service_says(
     trained: dict[str, Any], leaves: Path, tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ from seedbed.assets.store.bundle import Bundle, Lineage
 from seedbed.base.ids import new_id
 from seedbed.flows.desk.answers import ProjectDesk
 from seedbed.flows.kinds.labels import read_labels
-from seedbed.flows.kinds.models import Model, Predictions
+from seedbed.flows.kinds.models import FACTS_FILE, Download, Model, Predictions
 from seedbed.flows.packing import packed, unpacked
 from seedbed.flows.platform import Platform
 from seedbed.flows.standing import Standings
@@ -27,6 +27,7 @@ from seedbed.methods.label.together import in_classes, together
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.states import State
 from tests.flows.made_up import MadeUp, embeddings_of, made_up
+from tests.flows.tiny_model import publish_tiny_model
 
 CLASSES = ("rust", "mildew", "healthy")
 LABELLED = range(12)
@@ -157,6 +158,19 @@ def test_the_newest_model_that_has_answered_counts(
     publish(fields, tmp_path / "second", sure_of([0] * 60), CLASSES[::-1])
     publish(fields, tmp_path / "third", None)  # it has only just been trained
     assert places() == [2, 1, 0]
+
+
+def test_a_newest_model_without_onnx_leaves_other_images_to_the_labels(
+    fields: MadeUp, platform: Platform, kept: KeptProjects, tmp_path: Path
+) -> None:
+    learnt = Learnt(platform.store, kept)
+    publish_tiny_model(platform, tmp_path / "tiny", fields.project.id, CLASSES)
+    assert (learnt.newest(fields.project) or {}).keys() == {"onnx", "facts"}
+    bare = Download(tmp_path / "bare")
+    bare.place.mkdir(parents=True)
+    (bare.place / FACTS_FILE).write_text("{}")
+    platform.store.publish(bare.draft(name="bare.download", project=fields.project.id))
+    assert learnt.newest(fields.project) is None
 
 
 # --- at the desk itself ---------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from seedbed.assets.store.bundle import Draft
 from seedbed.base.errors import Conflict, DiskFull, InvalidInput
 from seedbed.base.settings import Settings
 from seedbed.flows.kinds.labels import Labels
+from seedbed.flows.kinds.models import FACTS_FILE, Download
 from seedbed.flows.platform import Platform
 from seedbed.flows.usecases.backup import restore
 from seedbed.runtime.jobs.records import Job
@@ -136,6 +137,11 @@ def test_a_model_that_is_not_exported_says_so_and_what_is_no_model_too(platform:
     with pytest.raises(Conflict, match="not exported"):
         platform.store.publish(Draft("m", "model"))
         platform.models.predict_image("m", b"", by=SOLO)
+    (tmp_path / "bare" / "files").mkdir(parents=True)
+    (tmp_path / "bare" / "files" / FACTS_FILE).write_text("{}")
+    platform.store.publish(Download(tmp_path / "bare").draft(name="d"))
+    with pytest.raises(InvalidInput, match=r"'d' has no file model\.onnx"):
+        platform.models.predict_image("d", b"", by=SOLO)
 
 
 def test_bundles_move_between_homes_and_come_back_from_a_backup(platform: Platform, tmp_path: Path) -> None:

@@ -15,8 +15,10 @@ from seedbed.assets.access.roles import SOLO, Identity, Role
 from seedbed.assets.data.synthetic import write_leaves
 from seedbed.assets.projects.classes import Kind
 from seedbed.assets.projects.labels import LabelEvent, Source
+from seedbed.assets.store.bundle import Draft, Lineage
 from seedbed.base.ids import new_id
 from seedbed.base.resources import Resources
+from seedbed.flows.kinds.models import Download
 from seedbed.runtime.jobs.records import Job
 from seedbed.runtime.jobs.spec import JobSpec
 from seedbed.runtime.jobs.states import State
@@ -344,6 +346,26 @@ def test_everything_that_can_be_taken_away_comes_when_it_is_asked_for(watched: W
         page.locator(".take", has_text="What people said").get_by_role("link", name="Table (CSV)").click()
     waiting.value.save_as(tmp_path / "labels.csv")
     assert len((tmp_path / "labels.csv").read_text().splitlines()) == 19
+    assert watched.wrong == []
+
+
+def test_of_a_network_that_cannot_be_written_as_onnx_only_what_there_is_is_offered(
+    watched: Watched, place: Place, tmp_path: Path
+):
+    platform = place.served.platform
+    made = platform.projects.create("Odd network", settings={"grouping": False, "proposals": False}, by=SOLO)
+    model = platform.store.publish(Draft("odd.model", "model", project=made.id))
+    download = Download(tmp_path / "download", {"classes": ("a", "b"), "size": (32,)})
+    download.place.mkdir(parents=True)
+    for name in ("model.json", "model.safetensors", "model.pt", "README.txt"):
+        (download.place / name).write_text("{}")
+    lineage = Lineage("export", inputs=(("model", model.uuid),))
+    platform.store.publish(download.draft(name="odd.download", project=made.id, lineage=lineage))
+    page = watched.go(f"{place.served.url}/projects/{made.id}/takeaway")
+    offered = page.locator(".take a").all_inner_texts()
+    assert [name.partition(" (")[0] for name in offered[:4]] == ["model.json", "safetensors", "PyTorch", "README"]
+    expect(page.get_by_text("This network cannot be written as ONNX")).to_be_visible()
+    expect(page.get_by_text("For a device or another computer")).to_have_count(0)
     assert watched.wrong == []
 
 

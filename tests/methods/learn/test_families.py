@@ -53,6 +53,7 @@ SLOW = {
     "regnetx_002": 64,
     "swin_tiny_patch4_window7_224": 64,
 }
+WITHOUT_ONNX = ("volo_d1_224",)  # its exporter has no words for them
 
 
 def made_by(text: str) -> torch.nn.Module:
@@ -86,7 +87,10 @@ def test_any_network_of_timm_learns_is_kept_and_taken_away(name, size, tmp_path:
     np.testing.assert_allclose(predict(Model.load(folder, device="cpu"), images[:4]), said, atol=1e-6)
     again = made_by((folder / "README.txt").read_text())
     again.load_state_dict(torch.load(folder / "model.pt", weights_only=True))
-    np.testing.assert_allclose(in_onnx(folder, images[:4]), said, atol=1e-5)
+    if name in WITHOUT_ONNX:
+        assert "There is no model.onnx." in (folder / "README.txt").read_text()
+    else:
+        np.testing.assert_allclose(in_onnx(folder, images[:4]), said, atol=1e-5)
 
 
 @pytest.mark.slow

@@ -17,7 +17,13 @@ from PIL import Image
 
 from seedbed.assets.zoo.builder import build_backbone
 from seedbed.base.errors import Damaged, InvalidInput, NotFound, SeedbedError
-from seedbed.methods.learn.export import export_all, export_onnx, export_safetensors, export_state_dict
+from seedbed.methods.learn.export import (
+    NotInOnnx,
+    export_all,
+    export_onnx,
+    export_safetensors,
+    export_state_dict,
+)
 from seedbed.methods.learn.guide import guide
 from seedbed.methods.learn.model import Model
 from seedbed.methods.learn.predict import predict, predict_path
@@ -147,6 +153,20 @@ def test_the_code_in_the_readme_of_a_download_runs_and_answers_as_seedbed_does(m
         (product,) = predict_path(warm, photos[number // len(ways)]).probabilities
         assert tuple(answer) == task.classes
         np.testing.assert_allclose(list(answer.values()), product, atol=1e-4)
+
+
+def test_a_network_that_onnx_has_no_words_for_is_taken_away_without_and_the_readme_says_why(tmp_path, capfd):
+    made = build_backbone("csatv2", 3, weights="none", size=64)
+    model = Model(made.network.eval(), made.architecture, ("a", "b", "c"), 64, made.preprocessing)
+    (tmp_path / "model.onnx").write_bytes(b"of an earlier model")
+    export_all(model, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"model.json", "model.safetensors", "model.pt", "README.txt"}
+    text = (tmp_path / "README.txt").read_text()
+    assert "There is no model.onnx. The network 'csatv2' cannot be written as ONNX for images of 64 px: " in text
+    assert "adaptive_avg_pool2d" in text and "onnxruntime" not in text and len(_code_in(text)) == 2
+    assert capfd.readouterr().out == ""  # the exporter would print its graph
+    with pytest.raises(NotInOnnx, match="cannot be written as ONNX"):
+        export_onnx(model, tmp_path / "model.onnx")
 
 
 def _photographed(image: NDArray[np.uint8], folder: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from seedbed.base.errors import InvalidInput
 from seedbed.base.tables import csv_text
 from seedbed.flows.kinds.facts import Facts
 from seedbed.flows.kinds.kind import Kind, Values, put
@@ -75,7 +76,10 @@ class Model(Kind):
 
 
 class Download(Kind):
-    """A model to take away: ONNX that takes raw pixels, safetensors, a state dict, facts, a folder that runs alone."""
+    """A model to take away: ONNX that takes raw pixels, safetensors, a state dict, facts, a folder that runs alone.
+
+    A network that cannot be written as ONNX comes without that and without the folder.
+    """
 
     kind = "download"
     about = "a model to take away: ONNX, safetensors, PyTorch state dict, a folder that runs with one command"
@@ -86,14 +90,29 @@ class Download(Kind):
         return self.folder / "files"
 
     @property
+    def has_onnx(self) -> bool:
+        """Whether its network could be written as ONNX."""
+        return (self.place / ONNX_FILE).is_file()
+
+    @property
     def onnx(self) -> Path:
         """The network with its preprocessing."""
+        if not self.has_onnx:
+            raise without_onnx(self.name or self.folder.name)
         return self.file("files", ONNX_FILE)
 
     @property
     def facts(self) -> Path:
         """Classes and size."""
         return self.file("files", FACTS_FILE)
+
+
+def without_onnx(name: str) -> InvalidInput:
+    """What is said where a model is asked that there is no ONNX file of."""
+    return InvalidInput(
+        f"'{name}' has no file {ONNX_FILE}, with which models are asked here: its network cannot be written as ONNX.",
+        hint="README.txt, which is among its files, says why, and has the code to ask the model in Python.",
+    )
 
 
 class Predictions(Kind):

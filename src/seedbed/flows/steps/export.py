@@ -18,10 +18,14 @@ class ExportParams(Params):
     resources=Resources(cpus=1, memory=3 << 30),  # the ONNX of a base ViT takes more than 2
 )
 def export_model(model: Model, params: ExportParams, run: RunContext) -> Download:
-    """Writes a model for others: ONNX, safetensors, a PyTorch state dict, and a folder that runs anywhere."""
+    """Writes a model for others: ONNX, safetensors, a PyTorch state dict, and a folder that runs anywhere.
+
+    Where its network cannot be written as ONNX, the other files are made, and README.txt says why.
+    """
     download = Download(run.folder / "download", {"classes": model.classes, "size": (model.size,)})
     run.report(step=0, total=1, doing="writing ONNX")
     METHODS.get("export")(METHODS.get("model").load(model.place, device="cpu"), download.place)
-    write_edge(download.place)
-    run.report(step=1, total=1, doing="exported")
+    if download.has_onnx:
+        write_edge(download.place)
+    run.report(step=1, total=1, doing="exported" if download.has_onnx else "exported, but not as ONNX")
     return download

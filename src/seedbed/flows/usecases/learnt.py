@@ -59,11 +59,13 @@ class Learnt:
         return {"likely": files[ANSWERS_FILE], "images": files[ANSWERED_FILE], "places": places}
 
     def newest(self, project: Project) -> Mapping[str, str] | None:
-        """Where the newest model to take away lies; None: there is none yet."""
+        """Where the newest model to take away lies; None: there is none yet, or it is not written as ONNX."""
         found = self._store.find(kind=Download.kind, project=project.id, limit=1)
         if not found:
             return None
         files = self._files(found[0], "files")
+        if ONNX_FILE not in files:
+            return None
         return {"onnx": files[ONNX_FILE], "facts": files[FACTS_FILE]}
 
     def _files(self, bundle: Bundle, array: str) -> dict[str, str]:

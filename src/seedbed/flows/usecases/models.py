@@ -21,7 +21,7 @@ from seedbed.base.files import expanded
 from seedbed.base.registry import Registry
 from seedbed.base.resources import Resources
 from seedbed.flows.kinds.data import DataSet, Decoded
-from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE, Download, Model
+from seedbed.flows.kinds.models import FACTS_FILE, ONNX_FILE, Download, Model, without_onnx
 from seedbed.flows.outside import Roots
 from seedbed.flows.recipes import RECIPES
 from seedbed.flows.recipes.few_labels import SIZE
@@ -224,6 +224,8 @@ class Models:
         """What the exported model makes of an image, within this process."""
         exported = self._exported(self._bundles.show(model_ref, by=by))
         files = {link.name: self._store.path_of(link.digest) for link in exported.arrays["files"].files}
+        if ONNX_FILE not in files:
+            raise without_onnx(exported.name)
         model = self._open(files[ONNX_FILE], files[FACTS_FILE])
         try:
             pixels = decode(image, size=model.size, pixel_limit=self._pixel_limit).pixels

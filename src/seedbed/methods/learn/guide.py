@@ -11,8 +11,9 @@ It tells apart: {classes}.
 {values}It takes RGB images of {size} x {size} pixels. model.json has all of this for programs.
 
 The code below reads photographs (JPEG) just as Seedbed does. Images with transparency or of 16 bits take more: the
-second way reads every image that Seedbed reads.
-
+way for this library reads every image that Seedbed reads.
+"""
+_ONNX = """
 model.onnx: the network with its preprocessing; needs onnxruntime, numpy and Pillow
 
     import json
@@ -27,9 +28,13 @@ model.onnx: the network with its preprocessing; needs onnxruntime, numpy and Pil
     image = photo.convert("RGB").resize(sides, Image.BILINEAR, reducing_gap=3.0)
     image = ImageOps.exif_transpose(image)  # as it was held, whatever the camera
     session = onnxruntime.InferenceSession("model.onnx")
-    (answers,) = session.run(["probabilities"], {{"images": np.asarray(image)[None]}})
+    (answers,) = session.run(["probabilities"], {"images": np.asarray(image)[None]})
     print(dict(zip(facts["classes"], answers[0].tolist())))
-
+"""
+_NO_ONNX = """
+There is no model.onnx. {reason}
+"""
+_LIBRARY = """
 model.safetensors and model.json: for this library, which needs them in one folder
 
     from pathlib import Path
@@ -75,8 +80,11 @@ model.pt: the same weights as a PyTorch state dict. The network is not one of ti
 """
 
 
-def guide(model: Model) -> str:
-    """A README for the folder of an exported model; its code runs as it stands there, beside an image.jpg."""
+def guide(model: Model, *, no_onnx: str = "") -> str:
+    """A README for the folder of an exported model; its code runs as it stands there, beside an image.jpg.
+
+    `no_onnx` is why there is no ONNX file, where there is none.
+    """
     title = f"A model trained by Seedbed: {model.architecture}"
     values = ", ".join(f"{value:g}" for value in model.values)
     head = _HEAD.format(
@@ -87,7 +95,8 @@ def guide(model: Model) -> str:
         size=model.size,
     )
     made = _in_timm(model)
-    return head + (_TIMM.format(made=made) if made else _OTHER_HEAD)
+    onnx = _NO_ONNX.format(reason=no_onnx) if no_onnx else _ONNX
+    return head + onnx + _LIBRARY + (_TIMM.format(made=made) if made else _OTHER_HEAD)
 
 
 def _in_timm(model: Model) -> str:

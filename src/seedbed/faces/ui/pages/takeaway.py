@@ -17,6 +17,7 @@ from seedbed.faces.ui.results import scalar
 from seedbed.faces.ui.site import Visit, page
 from seedbed.faces.ui.words import plural
 from seedbed.flows.edge import EDGE_FILE
+from seedbed.flows.kinds.models import ONNX_FILE
 from seedbed.flows.platform import Platform
 from seedbed.flows.usecases.labelling import MOST_DROPPED
 from seedbed.flows.usecases.results import Result
@@ -24,6 +25,15 @@ from seedbed.flows.usecases.trainings import share_in_words
 
 _COMING = "It is being packed; this page will have it in a moment."
 _NEVER_PACKED = "It was not packed: the training ended before that. Train once more to have it."
+_DEVICE = (
+    "A folder that runs with one command: python3 predict.py PHOTOS. Its README says how to set it up once; after that "
+    "it needs no network."
+)
+_ONNX = "ONNX takes raw pixels and is understood nearly everywhere; model.json says what it tells apart."
+_NO_ONNX = (
+    "This network cannot be written as ONNX, so there is no folder for a device either; README.txt says why, and has "
+    "the code to use it in Python. model.json says what it tells apart."
+)
 _FORMATS = {
     "label-studio": "Label Studio",
     "coco": "COCO",
@@ -101,16 +111,12 @@ def _model(result: Result, project: str, *, going: bool) -> None:
             words(_COMING if going else _NEVER_PACKED, "p", "soft")
             return
         with box(classes="takes"):
-            _take(
-                "For a device or another computer",
-                "A folder that runs with one command: python3 predict.py PHOTOS. Its README says how to set it up "
-                "once; after that it needs no network.",
-                {"Download the folder": files.get(EDGE_FILE)},
-            )
+            if EDGE_FILE in files:
+                _take("For a device or another computer", _DEVICE, {"Download the folder": files.get(EDGE_FILE)})
             _take(
                 "For other programs",
-                "ONNX takes raw pixels and is understood nearly everywhere; model.json says what it tells apart.",
-                {"ONNX": files.get("model.onnx"), "model.json": files.get("model.json")},
+                _ONNX if ONNX_FILE in files else _NO_ONNX,
+                {"ONNX": files.get(ONNX_FILE), "model.json": files.get("model.json")},
             )
             _take(
                 "To go on training elsewhere",
