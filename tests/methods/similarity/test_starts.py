@@ -15,6 +15,7 @@ from seedbed.assets.zoo.catalogue import CARDS
 from seedbed.assets.zoo.importers import read_state
 from seedbed.base.errors import Damaged
 from seedbed.methods.similarity.evidence import Evidence, Outcome
+from seedbed.methods.similarity.predictor import Expectation
 from seedbed.methods.similarity.signature import Glimpse, Signature, glimpse, signature_of
 from seedbed.methods.similarity.starts import (
     Source,
@@ -222,7 +223,16 @@ def test_progress_ends_at_its_end(tmp_path: Path) -> None:
 
 def test_an_estimated_end_is_reading_and_training() -> None:
     time = Time(training=60.0, loading={"near": 5.0}, in_memory=frozenset({"cached"}))
-    assert time.end("near", 0.5) == 35.0 and time.end("cached", 0.5) == 30.0
+    near, cached = (Expectation(name, 0.5, epoch_ratio=0.5, low=0.3, high=0.9) for name in ("near", "cached"))
+    assert time.end(near) == 35.0 and time.end(cached) == 30.0
+    assert time.usual_end("near") == 65.0 and time.usual_end("usual") == 60.0
+
+
+def test_a_shortened_training_is_estimated_by_the_steps_that_it_takes() -> None:
+    time = Time(training=100.0, loading={"near": 15.0}, shortened=True)
+    sure, unsure = (Expectation("near", 0.5, epoch_ratio=0.5, low=0.3, high=high) for high in (0.9, 1.2))
+    assert time.end(sure) == 105.0 > time.usual_end("usual")  # it is expected after 65, and goes on for longer
+    assert time.end(unsure) == 65.0  # it would not be taken, nor shortened
 
 
 @pytest.mark.parametrize(

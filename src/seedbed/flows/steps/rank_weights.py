@@ -72,7 +72,7 @@ def rank_weights(
         _outcomes(shortlist, measured=params.measured),
         scored=params.scored,
         exact_for=params.exact,
-        time=METHODS.get("time")(params.seconds, params.loading, frozenset(params.in_memory)),
+        time=METHODS.get("time")(params.seconds, params.loading, frozenset(params.in_memory), params.shorten),
         left_out=left_out,
         on_progress=stoppable(run, "comparing with the weights of the zoo"),
     )

@@ -67,15 +67,24 @@ class Target:
 
 @dataclass(frozen=True)
 class Time:
-    """What is known of seconds: of a training from the baseline (0: unknown), and of reading each card's weights."""
+    """What is known of seconds: of a training from the baseline (0: unknown), and of reading each card's weights.
+
+    `shortened`: from surely faster weights it takes the steps of their upper limit, and not all of them.
+    """
 
     training: float = 0.0
     loading: Mapping[str, float] = field(default_factory=dict)
     in_memory: frozenset[str] = frozenset()
+    shortened: bool = False
 
-    def end(self, card: str, epochs: float) -> float:
-        """When a start is estimated to end."""
-        return self.training * epochs + self.loading.get(card, 0.0)
+    def end(self, start: Expectation) -> float:
+        """When a training from there is estimated to end, or to be as good as one from the baseline."""
+        epochs = start.high if self.shortened and start.sure else start.epoch_ratio
+        return self.training * epochs + self.loading.get(start.source, 0.0)
+
+    def usual_end(self, baseline: str) -> float:
+        """When one from the baseline is."""
+        return self.training + self.loading.get(baseline, 0.0)
 
 
 @dataclass(frozen=True)
@@ -156,7 +165,7 @@ def rank_starts(
             trained_on=source.card.trained_on,
         )
         expected = predictor.expect(evidence)
-        end = time.end(one.name, expected.epoch_ratio) if time.training else None
+        end = time.end(expected) if time.training else None
         ratio = one.ratio if reference else None
         facts = (one.name, source.card.trained_on, one.distance, ratio, one.dsd, one.exact)
         ranked.append(Ranked(*facts, evidence.scores, expected, evidence, one.name in time.in_memory, end))
@@ -294,8 +303,8 @@ def _advice(ranked: Sequence[Ranked], usual: Card | str, time: Time, *, compared
     if not time.training:
         return advice
     sure = [one.expectation for one in ranked if one.expectation.sure]
-    first = min(sure, key=lambda one: (time.end(one.source, one.epoch_ratio), one.source))
-    if time.end(first.source, first.epoch_ratio) >= time.end(baseline, 1.0):
+    first = min(sure, key=lambda one: (time.end(one), one.source))
+    if time.end(first) >= time.usual_end(baseline):
         reason = f"{called} ends first: {advice.start} would save less time than reading its weights takes."
         return Advice(baseline, reason, 0.0)
     if first.source == advice.start:
