@@ -27,8 +27,8 @@ from seedbed.methods.learn.settings import TrainSettings
 TITLE = "Test accuracy in % of the default training by its batches and by the rule for its learning rate"
 KEPT, ROOT, LINEAR = "kept", "square root", "in proportion"
 RULES: Mapping[str, float] = {KEPT: 0.0, ROOT: 0.5, LINEAR: 1.0}  # power of the batches' share of the usual ones
-USUAL = (16, 48)
-RATE = 1e-3
+USUAL = (TrainSettings.labelled_batch, TrainSettings.unlabelled_batch)
+RATE = TrainSettings().rate()
 LABELS = 5  # of each class
 SETS = ("neu-steel",)  # beside the drawn leaves
 
@@ -68,7 +68,8 @@ def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
             for part in scale.parts:
                 for rule in part.rules:
                     batches = {"labelled": part.batches[0], "unlabelled": part.batches[1]}
-                    yield {"rule": rule, "set": name, **batches, "steps": part.steps, "seed": seed, "size": scale.size}
+                    asked = {"rule": rule, "set": name, **batches, "steps": part.steps, "seed": seed}
+                    yield {**asked, "size": scale.size, "rate": rate_by(rule, part.batches)}
 
 
 def rate_by(rule: str, batches: tuple[int, int]) -> float:
@@ -86,7 +87,7 @@ def run(job: Mapping[str, Any]) -> dict[str, Any]:
         steps=job["steps"],
         labelled_batch=job["labelled"],
         unlabelled_batch=job["unlabelled"],
-        learning_rate=rate_by(job["rule"], (job["labelled"], job["unlabelled"])),
+        learning_rate=job["rate"],
         checkpoint_every=10**9,
     )
     began = time.monotonic()
@@ -95,7 +96,6 @@ def run(job: Mapping[str, Any]) -> dict[str, Any]:
     found = {
         "accuracy": float((called == data.labels_test).mean()),
         "most": float(np.bincount(called).max() / len(called)),
-        "rate": settings.learning_rate,
     }
     return {**job, **found, "marked": marked, "seconds": round(time.monotonic() - began, 1)}
 
@@ -129,8 +129,8 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
 
 def report_of(kept: Rows, scale: Scale, *, real: bool) -> harness.Report:
     """All that the rows say, and how many there are of those that there are to be."""
-    rows = [row for row in kept if row["size"] == scale.size]
     wanted = list(jobs_of(scale))
+    rows = [row for job in wanted for row in kept.find(job)]  # others are of a former usual rate
     done = sum(kept.done(job) for job in wanted)
     found = compared(rows)
     told = "; ".join(f"{name}: {_gain(points)}" for name, points in found.items())

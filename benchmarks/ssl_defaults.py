@@ -78,9 +78,9 @@ class Scale:
     changes: tuple[str, ...] = tuple(CHANGES)
 
     @property
-    def recipe(self) -> str:
-        """The defaults that changes are held against."""
-        return recipe_of(settings_of(DEFAULT, self.runs))
+    def names(self) -> dict[str, str]:
+        """Every change by what stands for its settings."""
+        return {known(change, self): change for change in dict.fromkeys([*CHANGES, *self.changes])}
 
 
 _VARIANTS_SOURCE = Path(__file__).with_name("steadier.py")
@@ -88,14 +88,16 @@ QUICK = Scale(replace(ssl_accuracy.QUICK, budgets=(5,), steps=4), (PLAIN, "no la
 
 
 def jobs_of(scale: Scale) -> Iterator[dict[str, Any]]:
-    """The runs, one seed of every change before any has two."""
-    runs = scale.runs
+    """The runs, one seed of every change before any has two.
+
+    A run is known by its settings, and not by what they change: what was half of the usual rate may be the usual one.
+    """
+    runs, called = scale.runs, {change: by for by, change in scale.names.items()}
     for seed in runs.seeds:
         for change in scale.changes:
             for budget in runs.budgets:
                 for name in runs.sets:
-                    asked = {"change": change, "set": name, "labels": budget, "seed": seed, "size": runs.size}
-                    yield {**asked, "recipe": scale.recipe, "known": known(change, scale)}
+                    yield {"known": called[change], "set": name, "labels": budget, "seed": seed, "size": runs.size}
 
 
 def changed(change: str, settings: TrainSettings) -> TrainSettings:
@@ -123,8 +125,8 @@ def _sets(values: Mapping[str, Any]) -> list[str]:
     return [*plain, *multiplied, *values.get("options", {})]
 
 
-def known(change: str, scale: "Scale") -> str:
-    """What stands for a change's own values, so that runs with former ones are not taken for it."""
+def known(change: str, scale: Scale) -> str:
+    """A few characters that stand for the settings with a change."""
     settings = changed(change, settings_of(DEFAULT, scale.runs))
     if settings.algorithm not in VARIANTS:
         return recipe_of(settings)
@@ -134,7 +136,8 @@ def known(change: str, scale: "Scale") -> str:
 
 def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     """One run: the share of the judging images that it gets right, and what it took."""
-    settings = changed(job["change"], settings_of(DEFAULT, scale.runs))
+    change = scale.names[job["known"]]
+    settings = changed(change, settings_of(DEFAULT, scale.runs))
     data = judged_apart(loaded(job["set"], settings.size))
     labels, marked = choose(data.labels_train, job["labels"], job["seed"])
     settings = replace(settings, classes=data.classes)
@@ -144,11 +147,11 @@ def run(job: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     answers, steps = trained_answers(data, labels, settings, job["seed"])
     accuracy = float((answers.argmax(axis=1) == data.labels_test).mean())
     took = {"steps": steps, "cpu_seconds": round(time.process_time() - began, 2)}
-    return {**job, "accuracy": accuracy, "marked": marked, **took}
+    return {"change": change, **job, "accuracy": accuracy, "marked": marked, **took}
 
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in ("set", "labels", "seed", "size", "recipe"))
+    return tuple(row[name] for name in ("set", "labels", "seed", "size"))
 
 
 def pairs(change: str, budget: int, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], ...]]:
@@ -237,12 +240,19 @@ def measure(
 ) -> harness.Report:
     """Fill the table as far as time allows, and report all that there is of these defaults."""
     fill(rows, jobs_of(scale), partial(run, scale=scale), _told, minutes=minutes, workers=workers)
-    return report_of(of_today(rows, scale), real=real, part=part)
+    return report_of(of_today(list(rows), scale), real=real, part=part)
 
 
-def of_today(rows: Iterable[Mapping[str, Any]], scale: Scale) -> list[Mapping[str, Any]]:
-    """The runs of changes as they are today, beside the defaults as they are today."""
-    return [row for row in rows if row["recipe"] == scale.recipe and row["known"] == known(row["change"], scale)]
+def of_today(rows: Iterable[Mapping[str, Any]], scale: Scale) -> list[dict[str, Any]]:
+    """The runs whose settings are today's defaults with a change of today's, each called by that."""
+    every = replace(scale, changes=(*scale.changes, *_together(rows))).names
+    return [{**row, "change": every[row["known"]]} for row in rows if row["known"] in every]
+
+
+def _together(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The changes that were tried together and are still there."""
+    named = dict.fromkeys(row["change"] for row in rows if AND in row["change"])
+    return [change for change in named if all(part in CHANGES for part in change.split(AND))]
 
 
 def _told(row: Mapping[str, Any]) -> str:

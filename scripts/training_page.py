@@ -58,6 +58,7 @@ QUESTIONS = (
     ("`start`, `weights`, `size`", "which network, and is it worth starting from weights?", "ssl_backbones"),
     ("`precision`, `compile`, batches", "how fast is a step, and what else takes time in it?", "ssl_speed"),
     ("`learning_rate` of other batches", "at which rate does a network not forget what it knew?", "ssl_batches"),
+    ("`learning_rate` on a CPU", "would half of it, or twice, lead to better models?", "ssl_defaults laptop"),
     ("`ema` on a GPU", "which memory of the average leads to the best model?", "ssl_defaults"),
     ("`ranks`, `scaling`", "do two ranks learn what one does, and how much faster?", "scaling"),
     ("`backend` on GPUs", "what would more GPUs gain?", "scaling_gpu"),
@@ -96,7 +97,8 @@ def _rows(values: Any, comments: dict[str, str], whole: str = "") -> list[str]:
             rows += _rows(value, comments, f"{name}.")
         elif name != "classes":  # they come from the labels
             meaning = (MEANING.get(field.name) or comments.get(field.name, "")).replace("|", "\\|")
-            on_gpu = f"; on a GPU `{_shown(ON_A_GPU[name])}`" if name in ON_A_GPU else ""
+            other = ON_A_GPU.get(name, value)
+            on_gpu = f"; on a GPU `{_shown(other)}`" if other != value else ""
             rows.append(f"| `{name}` | {_option(name)} | `{_shown(value)}`{on_gpu} | {meaning} |")
     return rows
 
@@ -116,14 +118,14 @@ def _comments() -> dict[str, str]:
 
 def evidence_table() -> str:
     """Which benchmark a default rests on, with the section of its last full run where there was one."""
-    sections = re.findall(r"^## ((\w+): .+)$", RESULTS.read_text(), re.MULTILINE)
+    sections = re.findall(r"^## (([\w ]+): .+)$", RESULTS.read_text(), re.MULTILINE)
     anchors = {name: re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title, name in sections}
     rows = [f"| {what} | {question} | {_measured(name, anchors)} |" for what, question, name in QUESTIONS]
     return "\n".join([EVIDENCE, "|---|---|---|", *rows]) + "\n"
 
 
 def _measured(name: str, anchors: dict[str, str]) -> str:
-    called = f"`benchmarks.{name}`"
+    called = f"`benchmarks.{name.partition(' ')[0]}`"
     return f"[{called}](../benchmarks/RESULTS.md#{anchors[name]})" if name in anchors else f"{called}; no full run yet"
 
 

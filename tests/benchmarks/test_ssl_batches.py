@@ -2,7 +2,20 @@ from typing import Any
 
 import pytest
 from benchmarks.few_labels import SYNTHETIC, Rows
-from benchmarks.ssl_batches import KEPT, LINEAR, QUICK, ROOT, USUAL, Scale, compared, jobs_of, measure, rate_by, table
+from benchmarks.ssl_batches import (
+    KEPT,
+    LINEAR,
+    QUICK,
+    RATE,
+    ROOT,
+    USUAL,
+    Scale,
+    compared,
+    jobs_of,
+    measure,
+    rate_by,
+    table,
+)
 
 from seedbed.methods.learn.settings import TrainSettings
 
@@ -19,7 +32,8 @@ def test_the_usual_batches_and_rate_are_the_trainer_s() -> None:
 
 
 def test_a_quarter_of_the_images_has_half_of_the_rate_by_the_root_and_a_quarter_in_proportion() -> None:
-    assert [rate_by(rule, (4, 12)) for rule in (KEPT, ROOT, LINEAR)] == pytest.approx([1e-3, 5e-4, 2.5e-4])
+    found = [rate_by(rule, (4, 12)) / RATE for rule in (KEPT, ROOT, LINEAR)]
+    assert found == pytest.approx([1, 1 / 2, 1 / 4])
 
 
 def test_every_run_is_there_once_and_the_usual_batches_need_no_rule() -> None:

@@ -28,7 +28,7 @@ from seedbed.methods.learn.task import Task
 from seedbed.testing.algorithms import check_algorithm
 from tests.methods.learn.cases import mixed
 
-KEY = {"set": "cifar10", "labels": 40, "seed": 0, "size": 128, "recipe": "today"}
+KEY = {"set": "cifar10", "labels": 40, "seed": 0, "size": 128}
 
 
 def row(change: str, accuracy: float, **more: object) -> dict[str, object]:
@@ -68,12 +68,26 @@ def test_changes_of_one_thing_are_not_tried_together(change, both, capsys) -> No
     assert f"both set {both}" in capsys.readouterr().err
 
 
+def runs_of(scale: Scale) -> list[dict[str, object]]:
+    return [{"change": scale.names[job["known"]], **job} for job in jobs_of(scale) if job["set"] == "cifar10"]
+
+
 def test_runs_with_former_values_of_a_change_are_no_runs_of_it(monkeypatch) -> None:
-    scale = Scale(changes=(PLAIN, "half aligned", "labels mixed"))
-    rows = [job for job in jobs_of(scale) if job["set"] == "cifar10"]
-    assert of_today(rows, scale) == rows
+    rows = runs_of(Scale(changes=(PLAIN, "half aligned", "labels mixed", "half aligned + labels mixed")))
+    assert of_today(rows, Scale()) == rows
     monkeypatch.setitem(CHANGES, "half aligned", {"options": {"align": 0.4}})
-    assert {row["change"] for row in of_today(rows, scale)} == {PLAIN, "labels mixed"}
+    assert {row["change"] for row in of_today(rows, Scale())} == {PLAIN, "labels mixed"}
+
+
+def test_what_was_half_of_a_former_rate_is_called_what_it_is_beside_todays() -> None:
+    rows = runs_of(Scale(replace(FULL, rate=2 * FULL.rate), (PLAIN, "half the rate", "a quarter of the rate")))
+    assert [row["change"] for row in rows if (row["labels"], row["seed"]) == (5, 0)] == [
+        PLAIN,
+        "half the rate",
+        "a quarter of the rate",
+    ]
+    found = [row["change"] for row in of_today(rows, Scale()) if (row["labels"], row["seed"]) == (5, 0)]
+    assert found == ["twice the rate", PLAIN, "half the rate"]
 
 
 def test_the_average_of_twice_the_memory_forgets_half_as_fast() -> None:
@@ -112,7 +126,8 @@ def test_a_laptops_runs_have_the_defaults_of_a_cpu() -> None:
 def test_every_change_has_one_seed_before_any_has_two() -> None:
     jobs = list(jobs_of(Scale()))
     assert len(jobs) == len(CHANGES) * len(BUDGETS) * len(CORE) * 3
-    assert {job["seed"] for job in jobs[: len(jobs) // 3]} == {0} and jobs[0]["change"] == PLAIN
+    assert {job["seed"] for job in jobs[: len(jobs) // 3]} == {0}
+    assert Scale().names[jobs[0]["known"]] == PLAIN
 
 
 def test_the_images_that_judge_are_training_images_of_every_class_and_no_test_images() -> None:
@@ -128,7 +143,6 @@ def test_a_gain_is_against_the_same_run_without_the_change() -> None:
     rows = [
         row(PLAIN, 0.70),
         row(PLAIN, 0.60, seed=1),
-        row(PLAIN, 0.10, seed=2, recipe="former"),
         row("half aligned", 0.75, cpu_seconds=14.0),
         row("half aligned", 0.62, seed=1),
         row("half aligned", 0.9, seed=2),  # has no run to be held against

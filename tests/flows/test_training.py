@@ -59,13 +59,13 @@ def test_the_rate_follows_the_batches_that_are_asked_for_unless_it_is_set() -> N
 
 
 def test_the_rate_that_would_be_taken_is_told_with_its_reason() -> None:
-    assert told_rate({}, None) == "0.001: the usual one."
+    assert told_rate({}, None) == "0.0005: the usual one."
     assert told_rate({"steps": 0}, Resources(cpus=0, memory=0, gpus=1)) == "0.0005: the usual one."
     two = Resources(cpus=0, memory=0, gpus=2)
     assert told_rate({}, two) == "at most 0.001: 2 ranks times 0.0005, the usual one."
     assert told_rate({"learning_rate": 5e-4}, two) == "at most 0.001: 2 ranks times 0.0005, as it was set."
     assert told_rate({"scaling": "strong"}, two) == "0.0005: the usual one."
-    assert told_rate({"labelled_batch": 4, "unlabelled_batch": 12}, None).startswith("0.0005: less than the 0.001")
+    assert told_rate({"labelled_batch": 4, "unlabelled_batch": 12}, None).startswith("0.00025: less than the 0.0005")
     assert told_rate({"learning_rate": 0.01, "labelled_batch": 4}, None) == "0.01: as it was set."
     assert told_rate({"labelled_batch": 0}, None) == told_rate({"learning_rate": "fast"}, None) == ""
 

@@ -26,7 +26,7 @@ def test_a_quarter_of_the_batches_gets_half_of_the_rate_and_larger_ones_no_more_
 
 
 def test_the_usual_batches_have_the_usual_rates() -> None:
-    assert TrainSettings().rate() == 1e-3
+    assert TrainSettings().rate() == 5e-4
     assert replace(TrainSettings(), **ON_A_GPU).rate() == 5e-4
     assert replace(TrainSettings(), **{**ON_A_GPU, "learning_rate": AUTO_ON_A_GPU}).rate() == 5e-4
 
@@ -38,10 +38,10 @@ def test_a_rate_that_was_set_is_kept_whatever_the_batches_are() -> None:
 
 def test_under_weak_scaling_the_rate_of_a_rank_s_batches_is_taken_times_the_ranks() -> None:
     two = TrainSettings(labelled_batch=4, unlabelled_batch=12, ranks=2)
-    assert two.rate() == 1e-3 and two.rate_reason().startswith("2 ranks times 0.0005, less than the 0.001 of")
+    assert two.rate() == 5e-4 and two.rate_reason().startswith("2 ranks times 0.00025, less than the 0.0005 of")
     assert replace(two, learning_rate=3e-4).rate_reason() == "2 ranks times 0.0003, as it was set"
-    assert replace(two, scaling="strong").rate_reason().startswith("less than the 0.001 of")
-    assert replace(two, scaling="strong").rate() == 5e-4
+    assert replace(two, scaling="strong").rate_reason().startswith("less than the 0.0005 of")
+    assert replace(two, scaling="strong").rate() == 2.5e-4
     assert replace(two, learning_rate=3e-4).rate() == 6e-4
 
 
@@ -59,7 +59,7 @@ def test_ranks_raise_the_rate_no_further_than_the_labels_let_their_batch_grow() 
 def test_the_reason_names_both_batches_and_the_usual_rate() -> None:
     assert TrainSettings().rate_reason() == "the usual one"
     assert TrainSettings(labelled_batch=4).rate_reason() == (
-        "less than the 0.001 of the usual batches of 16 + 48, since batches of 4 + 48 make noisier steps"
+        "less than the 0.0005 of the usual batches of 16 + 48, since batches of 4 + 48 make noisier steps"
     )
     larger = TrainSettings(labelled_batch=32).rate_reason()
     assert larger == "that of the usual batches of 16 + 48, since these make no noisier steps"

@@ -303,6 +303,6 @@ ON_A_GPU: Mapping[str, Any] = {
 
 # What a rate that nobody set is worked out from; batches of another size get another rate.
 _USUAL: Mapping[str, Usual] = {
-    AUTO: Usual(1e-3, (TrainSettings.labelled_batch, TrainSettings.unlabelled_batch)),
+    AUTO: Usual(5e-4, (TrainSettings.labelled_batch, TrainSettings.unlabelled_batch)),
     AUTO_ON_A_GPU: Usual(ON_A_GPU["learning_rate"], (ON_A_GPU["labelled_batch"], ON_A_GPU["unlabelled_batch"])),
 }

@@ -26,7 +26,8 @@ _SETTING = re.compile(r"(^|[.:?] )(?:params\.)?'?(\w+)'?(?=: | (?:is|has|names) 
 def _setting(name: str, help: str) -> Any:
     """An option that shows the method's own default, and is not sent when it is not given."""
     default = f"{_DEFAULTS.rate():g}" if name == "learning_rate" else getattr(_DEFAULTS, name)
-    on_gpu = f"; {ON_A_GPU[name]} on a GPU" if name in ON_A_GPU else ""
+    other = ON_A_GPU.get(name, default)
+    on_gpu = f"; {other} on a GPU" if str(other) != str(default) else ""
     shown = f" [default: {default}{on_gpu}]" if default != "" else ""
     return typer.Option(help=f"{help}{shown}", show_default=False)
 
