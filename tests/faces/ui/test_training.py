@@ -84,10 +84,10 @@ def test_what_an_expert_chooses_reaches_the_step(form: Page, solo: Served):
 def test_the_rate_that_would_be_taken_stands_by_its_field_and_follows_the_batches(form: Page, watched: Watched):
     form.get_by_text("Advanced", exact=True).click()
     field = form.locator(".choice", has=form.get_by_label("Learning rate"))
-    expect(field).to_contain_text("0.001: the usual one.")
+    expect(field).to_contain_text("0.0005: the usual one.")
     form.get_by_label("Labelled images a step", exact=True).fill("4")
     expect(field).to_contain_text(
-        "0.00055: less than the 0.001 of the usual batches of 16 + 48, since batches of 4 + 48"
+        "0.00028: less than the 0.0005 of the usual batches of 16 + 48, since batches of 4 + 48"
     )
     form.get_by_label("Learning rate").fill("0.01")
     expect(field).to_contain_text("0.01: as it was set.")
