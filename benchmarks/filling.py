@@ -85,6 +85,7 @@ def _here(todo: list[Job], run: Callable[[Job], Row], until: float) -> Iterator[
 
 
 def _beside(todo: list[Job], run: Callable[[Job], Row], until: float, workers: int) -> Iterator[Row | Exception]:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # with threads for every core in every process, they mostly wait
     alone = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=alone, initializer=_end_with_parent) as pool:
         futures = [pool.submit(run, job) for job in todo]

@@ -81,7 +81,7 @@ MORE = (  # after the core: other budgets, then other sets
     Scale(OTHERS, seeds=SEEDS[:1], methods=EVERY, budgets=(*BUDGETS, *MORE_BUDGETS)),
 )
 QUICK = Scale(
-    ("coffee-symptom",), 32, 8, 8, 24, 3e-4, (0,), (DEFAULT, LABELS_ONLY, PROBE, ALL), augment=Strength(turn=20.0)
+    ("coffee-symptom",), 32, 16, 8, 24, 5e-5, (0,), (DEFAULT, LABELS_ONLY, PROBE, ALL), augment=Strength(turn=20.0)
 )
 
 
