@@ -163,16 +163,16 @@ def set_mode(network: nn.Module, *, learn_statistics: bool) -> None:
             module.train()
 
 
-def save_tensors(tensors: Mapping[str, Tensor], folder: Path) -> None:
-    """Write tensors into a checkpoint's folder, without a copy of all of them in memory."""
+def save_tensors(tensors: Mapping[str, Tensor], folder: Path, name: str = TENSORS) -> None:
+    """Write tensors into a folder, a checkpoint's or another, without a copy of all of them in memory."""
     written: dict[str, Tensor] = {}
     places: set[int] = set()
-    for name, value in tensors.items():
+    for key, value in tensors.items():
         plain = value.detach().cpu().contiguous()
         place = plain.untyped_storage().data_ptr()
-        written[name] = plain.clone() if place in places else plain  # the format has no two tensors in one memory
+        written[key] = plain.clone() if place in places else plain  # the format has no two tensors in one memory
         places.add(place)
-    save_file(written, folder / TENSORS)
+    save_file(written, folder / name)
 
 
 def load_tensors(folder: Path) -> dict[str, Tensor]:

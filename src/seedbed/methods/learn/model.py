@@ -15,7 +15,7 @@ from seedbed.assets.zoo.card import Preprocessing
 from seedbed.base.errors import Damaged, NotFound
 from seedbed.methods.learn.clouds import empty_clouds
 from seedbed.methods.learn.devices import choose_device
-from seedbed.methods.learn.learner import TENSORS, save_tensors
+from seedbed.methods.learn.learner import save_tensors
 
 WEIGHTS, FACTS = "model.safetensors", "model.json"
 _FORMAT = 1
@@ -61,8 +61,7 @@ class Model:
     def save(self, folder: Path) -> None:
         """Write model.safetensors and model.json into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        save_tensors(self.network.state_dict(), folder)
-        (folder / TENSORS).replace(folder / WEIGHTS)
+        save_tensors(self.network.state_dict(), folder, WEIGHTS)
         (folder / FACTS).write_text(json.dumps(self.facts(), indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
