@@ -68,6 +68,7 @@ def compiled(network: Any) -> Callable[[Tensor], Tensor]:
 
     So a process compiles for its first training alone, and torch's cache on disk serves the processes after it.
     """
+    _go_on_without()
     if not hasattr(network, "forward_features"):
         whole: Callable[[Tensor], Tensor] = torch.compile(network, dynamic=False)
         return whole
@@ -82,9 +83,15 @@ def compiled_function(
 
     That must be a number or a text: torch 2.11 takes a tensor from such a function only once.
     """
+    _go_on_without()
     for constant in constants:
         torch.compiler.assume_constant_result(constant)  # type: ignore[no-untyped-call]  # it marks the function itself
     return torch.compile(function, dynamic=False)
+
+
+def _go_on_without() -> None:
+    """What torch cannot compile on some machine runs as it is, with a warning: slower, but not the end of a run."""
+    torch._dynamo.config.suppress_errors = True
 
 
 def memory_used(device: torch.device) -> dict[str, float]:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 _MASK = (1 << 64) - 1
 _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_INVERSE = pow(_GOLDEN, -1, _MASK + 1)  # times golden it is 1, in 64 bits
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Key:
         base = _next(_next(step + seed) + number_of(purpose))
         places = torch.arange(1, count + 1, dtype=torch.int64, device=device)
         value = _mix_tensor(self.images[:, None] * _signed(_GOLDEN) + base)
-        value = _mix_tensor(value + places * _signed(_GOLDEN))
+        # value + places * golden, for torch 2.11: compiled for a GPU, it takes places times a constant for 32 bits
+        value = _mix_tensor((value * _signed(_INVERSE) + places) * _signed(_GOLDEN))
         return _shift(value, 40).to(torch.float32) * (1.0 / (1 << 24))
 
     def of(self, images: Tensor) -> "Key":
