@@ -123,7 +123,7 @@ def test_every_kernel_compiles_for_a_gpu(side, tmp_path, monkeypatch):
 
     for backwards in (False, True):
         compile_for_gpu(walk._walk_kernel, SIDE=side, BACKWARDS=backwards)
-    compile_for_gpu(walk._nine_weights if side == 3 else walk._column_of_five)
+    compile_for_gpu(walk._weights_kernel, SIDE=side)
     for above in (side // 2, side // 2 - 1):
         for kernel in (halve._forward, halve._to_images, halve._column_of_weights):
             compile_for_gpu(kernel, SIDE=side, ABOVE=above, LEFT=side // 2)

@@ -9,9 +9,17 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from seedbed.methods.learn.depthwise.reads import BLOCK, OPTIONS, SIZES, STRIP, let_through, places, relu6, seen
-
-_CHUNKS = 528  # programs that share the sums for the weights of a block of channels: four for each core of an H200
+from seedbed.methods.learn.depthwise.reads import (
+    BLOCK,
+    OPTIONS,
+    SIZES,
+    STRIP,
+    let_through,
+    places,
+    relu6,
+    seen,
+    sharing,
+)
 
 
 def convolved(images: Tensor, weight: Tensor, bias: Tensor, above: int, left: int) -> Tensor:
@@ -34,11 +42,11 @@ def gradients(
     channels, height, width = images.shape[1:]
     number, options = result.numel() // channels, _options(weight, above, left)
     _to_images[_grid(number, channels)](gradient, result, weight, to_images, number, height, width, channels, **options)
-    chunk = max(STRIP, triton.cdiv(number, _CHUNKS))
-    chunks = triton.cdiv(number, chunk)
-    partial = torch.empty(chunks, len(weight) + 1, channels, device=images.device, dtype=torch.float32)
-    _column_of_weights[(chunks, triton.cdiv(channels, BLOCK), options["SIDE"])](
-        images, gradient, result, partial, number, chunk, height, width, channels, **options
+    blocks, columns = triton.cdiv(channels, BLOCK), options["SIDE"]
+    sharers = sharing(triton.cdiv(number, STRIP), blocks * columns)
+    partial = torch.empty(sharers, len(weight) + 1, channels, device=images.device, dtype=torch.float32)
+    _column_of_weights[sharers, blocks, columns](
+        images, gradient, result, partial, number, height, width, channels, **options
     )
     return to_images, partial.sum(dim=0)
 
@@ -128,15 +136,13 @@ def _to_images(
 
 @triton.jit(do_not_specialize=SIZES)
 def _column_of_weights(
-    images, gradient, results, partial, number, chunk, height, width, channels,
+    images, gradient, results, partial, number, height, width, channels,
     SIDE: tl.constexpr, ABOVE: tl.constexpr, LEFT: tl.constexpr, STRIP: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Sums for the gradients of one column of the weights (and, with the first, of the bias) over some results."""
     channel = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     j = tl.program_id(2)
     known = channel < channels
-    first = tl.program_id(0) * chunk
-    last = tl.minimum(first + chunk, number)
     half_height, half_width = (height + 1) // 2, (width + 1) // 2
     nothing = tl.zeros((STRIP, BLOCK), tl.float32)
     s0 = nothing
@@ -145,9 +151,9 @@ def _column_of_weights(
     s3 = nothing
     s4 = nothing
     of_bias = nothing
-    for start in range(first, last, STRIP):
-        place = start + tl.arange(0, STRIP)
-        inside = place < last
+    for strip in range(tl.program_id(0), tl.cdiv(number, STRIP), tl.num_programs(0)):
+        place = strip * STRIP + tl.arange(0, STRIP)
+        inside = place < number
         mine = place[:, None] * channels + channel[None, :]
         g = let_through(gradient, results, mine, inside[:, None] & known[None, :])
         of_bias += g

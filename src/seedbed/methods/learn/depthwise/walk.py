@@ -1,12 +1,28 @@
-"""Stride 1: a program walks down the rows of a strip of columns and channels."""
+"""Stride 1: a program walks down the rows of a strip of columns and channels.
+
+What the next row holds is read before what was read of this one is used, and all weights are in registers from the
+beginning: else programs wait for memory most of the time, and there are too few of them to fill it.
+"""
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
+# mypy: disable-error-code="assignment, misc, var-annotated"
+# ruff: noqa: RUF005  # Triton lengthens tuples in no other way, and mypy takes them for what they were at first
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from seedbed.methods.learn.depthwise.reads import BLOCK, OPTIONS, SIZES, STRIP, let_through, places, relu6, seen
+from seedbed.methods.learn.depthwise.reads import (
+    BLOCK,
+    OPTIONS,
+    SIZES,
+    STRIP,
+    let_through,
+    places,
+    relu6,
+    seen,
+    sharing,
+)
 
 _ROWS = 16  # of a program's walk: fewer are more programs, which read more rows twice
 
@@ -23,10 +39,11 @@ def gradients(gradient: Tensor, images: Tensor, weight: Tensor, result: Tensor) 
     to_images = torch.empty_like(images)
     _walk(gradient, result, weight, weight, to_images, backwards=True)
     number, channels, height, width = images.shape
-    strips, blocks, side = triton.cdiv(number * width, STRIP), triton.cdiv(channels, BLOCK), _side(weight)
-    partial = torch.empty(strips, len(weight) + 1, channels, device=images.device, dtype=torch.float32)
-    kernel, grid = (_nine_weights, (strips, blocks)) if side == 3 else (_column_of_five, (strips, blocks, side))
-    kernel[grid](images, gradient, result, partial, number * width, height, width, channels, **OPTIONS)
+    strips, blocks = triton.cdiv(number * width, STRIP), triton.cdiv(channels, BLOCK)
+    partial = torch.empty(sharing(strips, blocks), len(weight) + 1, channels, device=images.device, dtype=torch.float32)
+    _weights_kernel[len(partial), blocks](
+        images, gradient, result, partial, number * width, height, width, channels, SIDE=_side(weight), **OPTIONS
+    )
     return to_images, partial.sum(dim=0)
 
 
@@ -44,6 +61,17 @@ def _side(weight: Tensor) -> int:
     return 3 if len(weight) == 9 else 5
 
 
+@triton.jit
+def _met(values, results, base, row, column, inside, channel, known, height, width, channels, SIDE, BACKWARDS):
+    """A row of a strip as each column of weights meets it; BACKWARDS gradients, as far as ReLU6 lets them through."""
+    found = ()
+    for j in tl.static_range(SIDE):
+        where, mask = places(base, row, column + (j - SIDE // 2), inside, channel, known, height, width, channels)
+        value = let_through(values, results, where, mask) if BACKWARDS else seen(values, where, mask)
+        found = found + (value.to(values.dtype.element_ty),)
+    return found
+
+
 @triton.jit(do_not_specialize=SIZES)
 def _walk_kernel(
     values, results, weight, bias, made, number, height, width, rows, channels,
@@ -59,144 +87,75 @@ def _walk_kernel(
     shift = tl.zeros((BLOCK,), tl.float32)
     if not BACKWARDS:
         shift = tl.load(bias + channel, mask=known, other=0.0)
+    weights = ()
+    for k in tl.static_range(SIDE * SIDE):
+        met = SIDE * SIDE - 1 - k if BACKWARDS else k
+        weights = weights + (tl.load(weight + met * channels + channel, mask=known, other=0.0),)
     nothing = tl.zeros((STRIP, BLOCK), tl.float32)
-    open0 = nothing  # results that lack rows: the next to be complete, and those after it
-    open1 = nothing
-    open2 = nothing
-    open3 = nothing
+    sums = ()  # of results that lack rows: the next to be complete, and those after it
+    for _ in tl.static_range(SIDE):
+        sums = sums + (nothing,)
+    row = first - AROUND
+    ahead = _met(values, results, base, row, column, inside, channel, known, height, width, channels, SIDE, BACKWARDS)
     for row in range(first - AROUND, tl.minimum(first + rows, height) + AROUND):
-        complete = open0
-        open0 = open1
-        open1 = open2
-        open2 = open3
-        open3 = nothing
-        for j in tl.static_range(SIDE):
-            where, mask = places(
-                base, row, column + (j - AROUND), inside, channel, known, height, width, channels
-            )  # fmt: skip
-            value = let_through(values, results, where, mask) if BACKWARDS else seen(values, where, mask)
-            for i in tl.static_range(SIDE):  # the weights' row i meets the result of row - i + AROUND
-                met = (SIDE - 1 - i) * SIDE + SIDE - 1 - j if BACKWARDS else i * SIDE + j
-                part = value * tl.load(weight + met * channels + channel, mask=known, other=0.0)[None, :]
-                if i == SIDE - 1:
-                    complete += part
-                elif i == SIDE - 2:
-                    open0 += part
-                elif i == SIDE - 3:
-                    open1 += part
-                elif i == SIDE - 4:
-                    open2 += part
-                else:
-                    open3 += part
+        now = ahead
+        ahead = _met(
+            values, results, base, row + 1, column, inside, channel, known, height, width, channels, SIDE, BACKWARDS
+        )  # fmt: skip
+        added = ()
+        for i in tl.static_range(SIDE):  # the last row of the weights meets what is complete with it
+            total = sums[i]
+            for j in tl.static_range(SIDE):
+                total += now[j].to(tl.float32) * weights[(SIDE - 1 - i) * SIDE + j][None, :]
+            added = added + (total,)
         if row - AROUND >= first:
-            total = complete + shift[None, :]
+            result = added[0] + shift[None, :]
             if not BACKWARDS:
-                total = relu6(total)
+                result = relu6(result)
             at = base + ((row - AROUND) * width + column) * channels
             to = made + at[:, None] + channel[None, :]
-            tl.store(to, total.to(made.dtype.element_ty), mask=inside[:, None] & known[None, :])
+            tl.store(to, result.to(made.dtype.element_ty), mask=inside[:, None] & known[None, :])
+        sums = added[1:] + (nothing,)
 
 
 @triton.jit(do_not_specialize=SIZES)
-def _nine_weights(
-    images, gradient, results, partial, number, height, width, channels, STRIP: tl.constexpr, BLOCK: tl.constexpr,
+def _weights_kernel(
+    images, gradient, results, partial, number, height, width, channels,
+    SIDE: tl.constexpr, STRIP: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Sums for the gradients of 3 x 3 weights and of the bias over a strip, all of its rows."""
-    place = tl.program_id(0) * STRIP + tl.arange(0, STRIP)
+    """Sums for the gradients of the weights and of the bias over some strips, all of their rows."""
+    AROUND: tl.constexpr = SIDE // 2
     channel = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    inside, known = place < number, channel < channels
-    base, column = place // width * height * width * channels, place % width
+    known = channel < channels
     nothing = tl.zeros((STRIP, BLOCK), tl.float32)
-    s00 = nothing
-    s01 = nothing
-    s02 = nothing
-    s10 = nothing
-    s11 = nothing
-    s12 = nothing
-    s20 = nothing
-    s21 = nothing
-    s22 = nothing
     of_bias = nothing
-    g1 = nothing
-    where, mask = places(base, 0, column, inside, channel, known, height, width, channels)
-    g0 = let_through(gradient, results, where, mask)
-    for row in range(0, height):
-        g2 = g1  # the weights' row i meets the gradient of row - i + 1
-        g1 = g0
-        where, mask = places(base, row + 1, column, inside, channel, known, height, width, channels)
-        g0 = let_through(gradient, results, where, mask)
-        where, mask = places(base, row, column - 1, inside, channel, known, height, width, channels)
-        pixel = seen(images, where, mask)
-        s00 += g0 * pixel
-        s10 += g1 * pixel
-        s20 += g2 * pixel
-        where, mask = places(base, row, column, inside, channel, known, height, width, channels)
-        pixel = seen(images, where, mask)
-        s01 += g0 * pixel
-        s11 += g1 * pixel
-        s21 += g2 * pixel
-        where, mask = places(base, row, column + 1, inside, channel, known, height, width, channels)
-        pixel = seen(images, where, mask)
-        s02 += g0 * pixel
-        s12 += g1 * pixel
-        s22 += g2 * pixel
-        of_bias += g1
-    to = partial + tl.program_id(0) * 10 * channels + channel
-    tl.store(to, tl.sum(s00, 0), mask=known)
-    tl.store(to + channels, tl.sum(s01, 0), mask=known)
-    tl.store(to + 2 * channels, tl.sum(s02, 0), mask=known)
-    tl.store(to + 3 * channels, tl.sum(s10, 0), mask=known)
-    tl.store(to + 4 * channels, tl.sum(s11, 0), mask=known)
-    tl.store(to + 5 * channels, tl.sum(s12, 0), mask=known)
-    tl.store(to + 6 * channels, tl.sum(s20, 0), mask=known)
-    tl.store(to + 7 * channels, tl.sum(s21, 0), mask=known)
-    tl.store(to + 8 * channels, tl.sum(s22, 0), mask=known)
-    tl.store(to + 9 * channels, tl.sum(of_bias, 0), mask=known)
-
-
-@triton.jit(do_not_specialize=SIZES)
-def _column_of_five(
-    images, gradient, results, partial, number, height, width, channels, STRIP: tl.constexpr, BLOCK: tl.constexpr,
-):  # fmt: skip
-    """Sums for the gradients of one column of 5 x 5 weights (and, with the first, of the bias) over a strip."""
-    place = tl.program_id(0) * STRIP + tl.arange(0, STRIP)
-    channel = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    j = tl.program_id(2)
-    inside, known = place < number, channel < channels
-    base, column = place // width * height * width * channels, place % width
-    nothing = tl.zeros((STRIP, BLOCK), tl.float32)
-    s0 = nothing
-    s1 = nothing
-    s2 = nothing
-    s3 = nothing
-    s4 = nothing
-    of_bias = nothing
-    g2 = nothing
-    g3 = nothing
-    where, mask = places(base, 0, column, inside, channel, known, height, width, channels)
-    g1 = let_through(gradient, results, where, mask)
-    where, mask = places(base, 1, column, inside, channel, known, height, width, channels)
-    g0 = let_through(gradient, results, where, mask)
-    for row in range(0, height):
-        g4 = g3  # the weights' row i meets the gradient of row - i + 2
-        g3 = g2
-        g2 = g1
-        g1 = g0
-        where, mask = places(base, row + 2, column, inside, channel, known, height, width, channels)
-        g0 = let_through(gradient, results, where, mask)
-        where, mask = places(base, row, column + (j - 2), inside, channel, known, height, width, channels)
-        pixel = seen(images, where, mask)
-        s0 += g0 * pixel
-        s1 += g1 * pixel
-        s2 += g2 * pixel
-        s3 += g3 * pixel
-        s4 += g4 * pixel
-        of_bias += g2
-    to = partial + tl.program_id(0) * 26 * channels + channel
-    tl.store(to + j * channels, tl.sum(s0, 0), mask=known)
-    tl.store(to + (5 + j) * channels, tl.sum(s1, 0), mask=known)
-    tl.store(to + (10 + j) * channels, tl.sum(s2, 0), mask=known)
-    tl.store(to + (15 + j) * channels, tl.sum(s3, 0), mask=known)
-    tl.store(to + (20 + j) * channels, tl.sum(s4, 0), mask=known)
-    if j == 0:
-        tl.store(to + 25 * channels, tl.sum(of_bias, 0), mask=known)
+    sums = ()
+    for _ in tl.static_range(SIDE * SIDE):
+        sums = sums + (nothing,)
+    for strip in range(tl.program_id(0), tl.cdiv(number, STRIP), tl.num_programs(0)):
+        place = strip * STRIP + tl.arange(0, STRIP)
+        inside = place < number
+        base, column = place // width * height * width * channels, place % width
+        let = ()  # gradients: the weights' row i meets that of row - i + AROUND
+        for i in tl.static_range(SIDE - 1):
+            where, mask = places(base, AROUND - 1 - i, column, inside, channel, known, height, width, channels)
+            let = let + (let_through(gradient, results, where, mask),)
+        ahead = _met(images, images, base, 0, column, inside, channel, known, height, width, channels, SIDE, False)
+        for row in range(0, height):
+            now = ahead
+            where, mask = places(base, row + AROUND, column, inside, channel, known, height, width, channels)
+            let = (let_through(gradient, results, where, mask),) + let
+            ahead = _met(
+                images, images, base, row + 1, column, inside, channel, known, height, width, channels, SIDE, False
+            )  # fmt: skip
+            added = ()
+            for i in tl.static_range(SIDE):
+                for j in tl.static_range(SIDE):
+                    added = added + (sums[i * SIDE + j] + let[i] * now[j].to(tl.float32),)
+            sums = added
+            of_bias += let[AROUND]
+            let = let[: SIDE - 1]
+    to = partial + tl.program_id(0) * (SIDE * SIDE + 1) * channels + channel
+    for k in tl.static_range(SIDE * SIDE):
+        tl.store(to + k * channels, tl.sum(sums[k], 0), mask=known)
+    tl.store(to + SIDE * SIDE * channels, tl.sum(of_bias, 0), mask=known)
