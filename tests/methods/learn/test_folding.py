@@ -3,8 +3,10 @@ import copy
 import pytest
 import timm
 import torch
+from timm.layers.norm_act import BatchNormAct2d
 from torch import nn
 
+from seedbed.methods.learn import folding
 from seedbed.methods.learn.folding import bake_norms, fold_norms, unfold_norms
 
 
@@ -19,7 +21,9 @@ def network() -> nn.Module:
     return made
 
 
-def test_every_norm_works_inside_its_convolution_and_answers_and_gradients_stay(network):
+@pytest.mark.parametrize("products", [False, True], ids=["as on a CPU", "with products as on a GPU"])
+def test_every_norm_works_inside_its_convolution_and_answers_and_gradients_stay(network, products, monkeypatch):
+    monkeypatch.setattr(folding, "_products_pay", lambda device: products)
     folded, images = copy.deepcopy(network), torch.randn(4, 3, 40, 40)
     assert fold_norms(folded, 40) == sum(isinstance(module, nn.BatchNorm2d) for module in network.modules())
     answers = [made(images) for made in (network, folded)]
@@ -38,7 +42,8 @@ def test_on_a_cpu_every_layer_is_computed_by_torch_with_the_same_bits_as_baked(n
     assert torch.equal(network(images), baked(images))
 
 
-def test_unfolding_brings_the_network_back(network):
+def test_unfolding_brings_the_network_back(network, monkeypatch):
+    monkeypatch.setattr(folding, "_products_pay", lambda device: True)
     images = torch.randn(2, 3, 40, 40)
     before = network(images)
     fold_norms(network, 40)
@@ -76,3 +81,17 @@ def test_baked_norms_are_part_of_the_weights_for_good(network):
 
 def test_norms_that_still_learn_are_not_baked(network):
     assert bake_norms(network.train(), 40) == 0
+
+
+def test_products_are_those_of_single_pixels_whose_activation_keeps_what_it_was_given(monkeypatch):
+    monkeypatch.setattr(folding, "_products_pay", lambda device: True)
+    network = timm.create_model("mobilenetv3_small_050", num_classes=3).eval()
+    acts = [module.act for module in network.modules() if isinstance(module, BatchNormAct2d)]
+    before = [getattr(act, "inplace", None) for act in acts]
+    images = torch.randn(2, 3, 32, 32)
+    said = network(images)
+    products = [conv for conv, norm in folding._pairs(network, 32) if folding._is_product(conv, norm)]
+    assert products and all(conv.kernel_size == (1, 1) and conv.groups == 1 for conv in products)
+    fold_norms(network, 32)
+    torch.testing.assert_close(network(images), said, rtol=1e-4, atol=1e-5)
+    assert [getattr(act, "inplace", None) for act in acts] == before

@@ -6,12 +6,14 @@ one pass over the activations forwards and two backwards. On a GPU, a depthwise 
 becomes one kernel of ours; see `depthwise`.
 """
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from timm.layers.conv2d_same import Conv2dSame
 from torch import Tensor, nn
+from torch.nn import functional
 
 from seedbed.methods.learn.depthwise.operator import depthwise, suits, usable
 from seedbed.methods.learn.small_maps import convolved
@@ -32,6 +34,8 @@ def fold_norms(network: nn.Module, size: int) -> int:
         folded, after = _folded(conv, norm), _after(norm)
         if _is_one_kernel(conv, norm):
             folded, after = _in_one_kernel(conv, norm, folded, after), _unchanged
+        elif _is_product(conv, norm):
+            folded, after = _product(conv, norm), _unchanged
         conv.__dict__["forward"], norm.__dict__["forward"] = folded, after
     return len(pairs)
 
@@ -79,7 +83,7 @@ def _is_one_kernel(conv: nn.Conv2d, norm: _Norm) -> bool:
         and conv.dilation == (1, 1)
         and conv.padding == (around, around)
         and conv.padding_mode == "zeros"
-        and type(getattr(norm, "drop", None)) in (type(None), nn.Identity)
+        and _drops_nothing(norm)
         and type(getattr(norm, "act", None)) is nn.ReLU6
         and usable(conv.weight.device)
     )
@@ -103,6 +107,40 @@ def _unchanged(images: Tensor) -> Tensor:
 
 def _folded(conv: nn.Conv2d, norm: _Norm) -> _Forward:
     return lambda images: convolved(conv, images, *_weights_inside(conv, norm))
+
+
+def _is_product(conv: nn.Conv2d, norm: _Norm) -> bool:
+    """Whether a convolution looks at every pixel by itself, on a device where a product of matrices does so sooner."""
+    return (
+        _products_pay(conv.weight.device)
+        and conv.kernel_size == conv.stride == (1, 1)
+        and conv.groups == 1
+        and conv.padding == (0, 0)
+        and _drops_nothing(norm)
+    )
+
+
+def _products_pay(device: torch.device) -> bool:
+    """A GPU's product adds biases as it goes, for which its convolution passes over the results once more."""
+    return device.type == "cuda"
+
+
+def _product(conv: nn.Conv2d, norm: _Norm) -> _Forward:
+    act: Any = copy.copy(getattr(norm, "act", None)) or _unchanged
+    if getattr(act, "inplace", False):
+        act.inplace = False  # most would copy what they were given first, for their gradients
+
+    def forward(images: Tensor) -> Tensor:
+        weight, bias = _weights_inside(conv, norm)
+        pixels = images.permute(0, 2, 3, 1)
+        results: Tensor = act(functional.linear(pixels.flatten(0, 2), weight.flatten(1), bias))
+        return results.view(*pixels.shape[:3], -1).permute(0, 3, 1, 2)
+
+    return forward
+
+
+def _drops_nothing(norm: _Norm) -> bool:
+    return type(getattr(norm, "drop", None)) in (type(None), nn.Identity)
 
 
 def _after(norm: _Norm) -> _Forward:
