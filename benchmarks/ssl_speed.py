@@ -187,16 +187,16 @@ def scale_of(*, quick: bool) -> Scale:
 
 
 def jobs_of(scale: Scale, at: str) -> Iterator[dict[str, Any]]:
-    """What is to be measured, what matters most first; `at` is the commit that is measured."""
+    """What is to be measured, what is sooner known first; `at` is the commit that is measured."""
     common = {"device": scale.device, "commit": at}
-    for pair in reversed(scale.pairs):
-        for algorithm in _ALGORITHMS:
-            yield {**common, "what": "beside", "network": scale.vit.name, "algorithm": algorithm, "own": pair.own}
     if scale.lite0:
         for program in ("seedbed", "seedbed, compiled"):
             yield {**common, "what": "alone", "network": scale.lite0.name, "algorithm": "freematch", "own": program}
         for case in (scale.vit, scale.lite0):
             yield {**common, "what": "backbone", "network": case.name}
+    for pair in reversed(scale.pairs):
+        for algorithm in _ALGORITHMS:
+            yield {**common, "what": "beside", "network": scale.vit.name, "algorithm": algorithm, "own": pair.own}
 
 
 class Bench:

@@ -100,9 +100,9 @@ def test_who_is_sure_of_all_images_looks_at_all(name, options):
 
 def test_every_line_of_ours_says_how_many_times_as_fast_it_is():
     lines = [(line["program"], line["times as fast"]) for line in table(rows_of(ON_GPU))]
-    assert lines[:2] == [("semilearn, half precision", ""), ("seedbed, compiled", 6.0)]
-    assert lines[4:6] == [("semilearn", ""), ("seedbed", 2.5)]
-    assert lines[8:] == [("seedbed", 10 / 24), ("seedbed, compiled", 1.0)]
+    assert lines[:2] == [("seedbed", 10 / 24), ("seedbed, compiled", 1.0)]
+    assert lines[2:4] == [("semilearn, half precision", ""), ("seedbed, compiled", 6.0)]
+    assert lines[6:8] == [("semilearn", ""), ("seedbed", 2.5)] and len(lines) == 10
 
 
 def test_on_a_cpu_every_line_of_ours_is_held_against_the_turns_beside_it():
@@ -120,7 +120,7 @@ def test_the_note_says_which_of_ours_is_compared_on_a_cpu():
 
 
 def test_a_figure_whose_rows_are_not_all_there_is_not_claimed():
-    begun = rows_of(ON_GPU)[:3]
+    begun = [row for row in rows_of(ON_GPU) if row["what"] == "beside"][:3]
     assert figures(begun, ON_GPU) == {} and len(table(begun)) == 6
 
 
