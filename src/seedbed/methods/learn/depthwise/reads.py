@@ -6,7 +6,8 @@ import triton.language as tl
 
 STRIP, BLOCK = 16, 32  # pixels and channels of a tile: the quickest of those that were tried on an H200
 _PROGRAMS = 792  # that share sums over all images, 6 for each core of an H200: each ends by adding up its threads' sums
-OPTIONS = {"STRIP": STRIP, "BLOCK": BLOCK, "num_warps": 4, "enable_fp_fusion": True}
+# With 168 registers a thread, three programs fit into a core beside each other; a few kernels would take some more.
+OPTIONS = {"STRIP": STRIP, "BLOCK": BLOCK, "num_warps": 4, "maxnreg": 168, "enable_fp_fusion": True}
 SIZES = ("number", "height", "width", "rows")  # a kernel is compiled once for all of these, not anew for some
 
 

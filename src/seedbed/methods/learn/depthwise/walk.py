@@ -18,7 +18,6 @@ from seedbed.methods.learn.depthwise.reads import (
     SIZES,
     STRIP,
     let_through,
-    places,
     relu6,
     seen,
     sharing,
@@ -62,11 +61,28 @@ def _side(weight: Tensor) -> int:
 
 
 @triton.jit
-def _met(values, results, base, row, column, inside, channel, known, height, width, channels, SIDE, BACKWARDS):
+def _columns(column, inside, known, width, SIDE):
+    """Which pixels each column of weights meets in a row that exists."""
+    met = ()
+    for j in tl.static_range(SIDE):
+        across = column + (j - SIDE // 2)
+        met = met + ((inside & (across >= 0) & (across < width))[:, None] & known[None, :],)
+    return met
+
+
+@triton.jit
+def _in_row(columns, row, height):
+    """Which pixels of these columns there are in a row."""
+    one = tl.zeros([1, 1], tl.int32) + row
+    return columns & ((one >= 0) & (one < height))
+
+
+@triton.jit
+def _met(values, results, first, row, columns, height, width, channels, SIDE, BACKWARDS):
     """A row of a strip as each column of weights meets it; BACKWARDS gradients, as far as ReLU6 lets them through."""
     found = ()
     for j in tl.static_range(SIDE):
-        where, mask = places(base, row, column + (j - SIDE // 2), inside, channel, known, height, width, channels)
+        where, mask = first + (row * width + (j - SIDE // 2)) * channels, _in_row(columns[j], row, height)
         value = let_through(values, results, where, mask) if BACKWARDS else seen(values, where, mask)
         found = found + (value.to(values.dtype.element_ty),)
     return found
@@ -82,7 +98,9 @@ def _walk_kernel(
     place = tl.program_id(0) * STRIP + tl.arange(0, STRIP)
     channel = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside, known = place < number, channel < channels
-    base, column = place // width * height * width * channels, place % width
+    column = place % width
+    above = ((place // width * height * width + column) * channels)[:, None] + channel[None, :]  # in the first row
+    columns = _columns(column, inside, known, width, SIDE)
     first = tl.program_id(2) * rows
     shift = tl.zeros((BLOCK,), tl.float32)
     if not BACKWARDS:
@@ -95,13 +113,10 @@ def _walk_kernel(
     sums = ()  # of results that lack rows: the next to be complete, and those after it
     for _ in tl.static_range(SIDE):
         sums = sums + (nothing,)
-    row = first - AROUND
-    ahead = _met(values, results, base, row, column, inside, channel, known, height, width, channels, SIDE, BACKWARDS)
+    ahead = _met(values, results, above, first - AROUND, columns, height, width, channels, SIDE, BACKWARDS)
     for row in range(first - AROUND, tl.minimum(first + rows, height) + AROUND):
         now = ahead
-        ahead = _met(
-            values, results, base, row + 1, column, inside, channel, known, height, width, channels, SIDE, BACKWARDS
-        )  # fmt: skip
+        ahead = _met(values, results, above, row + 1, columns, height, width, channels, SIDE, BACKWARDS)
         added = ()
         for i in tl.static_range(SIDE):  # the last row of the weights meets what is complete with it
             total = sums[i]
@@ -112,8 +127,7 @@ def _walk_kernel(
             result = added[0] + shift[None, :]
             if not BACKWARDS:
                 result = relu6(result)
-            at = base + ((row - AROUND) * width + column) * channels
-            to = made + at[:, None] + channel[None, :]
+            to = made + above + (row - AROUND) * width * channels
             tl.store(to, result.to(made.dtype.element_ty), mask=inside[:, None] & known[None, :])
         sums = added[1:] + (nothing,)
 
@@ -135,19 +149,19 @@ def _weights_kernel(
     for strip in range(tl.program_id(0), tl.cdiv(number, STRIP), tl.num_programs(0)):
         place = strip * STRIP + tl.arange(0, STRIP)
         inside = place < number
-        base, column = place // width * height * width * channels, place % width
+        column = place % width
+        above = ((place // width * height * width + column) * channels)[:, None] + channel[None, :]
+        columns = _columns(column, inside, known, width, SIDE)
         let = ()  # gradients: the weights' row i meets that of row - i + AROUND
         for i in tl.static_range(SIDE - 1):
-            where, mask = places(base, AROUND - 1 - i, column, inside, channel, known, height, width, channels)
-            let = let + (let_through(gradient, results, where, mask),)
-        ahead = _met(images, images, base, 0, column, inside, channel, known, height, width, channels, SIDE, False)
+            where = above + (AROUND - 1 - i) * width * channels
+            let = let + (let_through(gradient, results, where, _in_row(columns[AROUND], AROUND - 1 - i, height)),)
+        ahead = _met(images, images, above, 0, columns, height, width, channels, SIDE, False)
         for row in range(0, height):
             now = ahead
-            where, mask = places(base, row + AROUND, column, inside, channel, known, height, width, channels)
-            let = (let_through(gradient, results, where, mask),) + let
-            ahead = _met(
-                images, images, base, row + 1, column, inside, channel, known, height, width, channels, SIDE, False
-            )  # fmt: skip
+            where = above + (row + AROUND) * width * channels
+            let = (let_through(gradient, results, where, _in_row(columns[AROUND], row + AROUND, height)),) + let
+            ahead = _met(images, images, above, row + 1, columns, height, width, channels, SIDE, False)
             added = ()
             for i in tl.static_range(SIDE):
                 for j in tl.static_range(SIDE):
