@@ -6,7 +6,9 @@ import torch
 from torch import Tensor
 
 from seedbed.assets.zoo.builder import Weights, build_backbone
-from seedbed.methods.learn.devices import choose_device, half_precision
+from seedbed.methods.learn.algorithm import Forward
+from seedbed.methods.learn.devices import choose_device, compiled, half_precision
+from seedbed.methods.learn.folding import fold_norms
 from seedbed.methods.learn.learner import set_mode
 from seedbed.methods.learn.replay import Replay
 
@@ -14,9 +16,17 @@ _CLASSES = 10
 
 
 def seconds_in_backbone(
-    start: str, weights: Weights, size: int, labelled: int, unlabelled: int, *, calls: int = 50, turns: int = 5
+    start: str,
+    weights: Weights,
+    size: int,
+    labelled: int,
+    unlabelled: int,
+    *,
+    compile: bool = False,
+    calls: int = 50,
+    turns: int = 5,
 ) -> float:
-    """The network's part of a step of FixMatch or FreeMatch, recorded and replayed as the trainer does it.
+    """The network's part of a step of FixMatch or FreeMatch, folded, recorded and replayed as the trainer does it.
 
     One forward of the weak views without gradient, one forward and backward of the labelled and the strong views.
     """
@@ -24,11 +34,13 @@ def seconds_in_backbone(
     network = build_backbone(start, _CLASSES, weights=weights, size=size).network
     network = network.to(device=device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     set_mode(network, learn_statistics=weights == "none")
+    fold_norms(network, size)
+    asked: Forward = compiled(network) if compile else network
     half = half_precision("auto", device)
 
     def logits(images: Tensor) -> Tensor:
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=half):
-            answer: Tensor = network(images)
+            answer = asked(images)
         return answer.float()
 
     def forwards_and_backward(weak: Tensor, others: Tensor) -> tuple[Tensor, ...]:

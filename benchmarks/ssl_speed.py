@@ -190,10 +190,10 @@ def jobs_of(scale: Scale, at: str) -> Iterator[dict[str, Any]]:
     """What is to be measured, what is sooner known first; `at` is the commit that is measured."""
     common = {"device": scale.device, "commit": at}
     if scale.lite0:
-        for program in ("seedbed", "seedbed, compiled"):
-            yield {**common, "what": "alone", "network": scale.lite0.name, "algorithm": "freematch", "own": program}
-        for case in (scale.vit, scale.lite0):
-            yield {**common, "what": "backbone", "network": case.name}
+        for pair in scale.pairs:
+            yield {**common, "what": "alone", "network": scale.lite0.name, "algorithm": "freematch", "own": pair.own}
+            for case in (scale.vit, scale.lite0):
+                yield {**common, "what": "backbone", "network": case.name, "own": pair.own}
     for pair in reversed(scale.pairs):
         for algorithm in _ALGORITHMS:
             yield {**common, "what": "beside", "network": scale.vit.name, "algorithm": algorithm, "own": pair.own}
@@ -240,7 +240,8 @@ class Bench:
         case = next(case for case in (self._scale.vit, self._scale.lite0) if case and case.name == job["network"])
         self._close("semilearn")
         self._close("seedbed")
-        return {"seconds": seconds_in_backbone(case.start, case.weights, case.size, case.labelled, case.unlabelled)}
+        images = case.size, case.labelled, case.unlabelled
+        return {"seconds": seconds_in_backbone(case.start, case.weights, *images, compile="compiled" in job["own"])}
 
     def _compared(self, sides: Mapping[str, tuple[Player, dict[str, Any]]], case: Case) -> dict[str, Lap]:
         """A program that fell over is not asked again: the next job has a new one."""
@@ -340,14 +341,15 @@ def _on_a_cpu(beside: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _shares(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, float]:
-    """The part of a step that is not the network's; neither is compiled here, nor is the network by itself."""
+    """The part of a step that is not the network's, of each network in the way in which its steps are quickest."""
     shares = {}
     for name, case in (("vit", scale.vit), ("lite0", scale.lite0)):
         own = [row for row in rows if case and row["network"] == case.name]
-        steps = [row["ours"]["steps_per_s"] for row in own if row.get("own") == PLAIN.own]
-        inside = [row["seconds"] for row in own if row["what"] == "backbone"]
-        if steps and inside:
-            shares[f"share_outside_backbone_{name}_pct"] = 100 * (1 - max(steps) * inside[0])
+        inside = {row["own"]: row["seconds"] for row in own if row["what"] == "backbone"}
+        steps = [(row["ours"]["steps_per_s"], row["own"]) for row in own if "ours" in row and row["own"] in inside]
+        if steps:
+            most, way = max(steps)
+            shares[f"share_outside_backbone_{name}_pct"] = 100 * (1 - most * inside[way])
     return {"share_outside_backbone_pct": max(shares.values()), **shares} if shares else {}
 
 
@@ -383,7 +385,7 @@ def measure(scale: Scale, rows: Rows, *, minutes: float) -> harness.Report:
 
 def _told(row: Mapping[str, Any]) -> str:
     if row["what"] == "backbone":
-        return f"{row['network']}: {1e3 * row['seconds']:.2f} ms in the network alone"
+        return f"{row['network']}: {row['own']} {1e3 * row['seconds']:.2f} ms in the network alone"
     beside = f", {row['peer']} {row['theirs']['steps_per_s']:.3g}" if row["what"] == "beside" else ""
     return f"{row['algorithm']}, {row['network']}: {row['own']} {row['ours']['steps_per_s']:.3g} steps/s{beside}"
 

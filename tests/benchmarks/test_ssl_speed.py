@@ -45,7 +45,10 @@ def lap(program, times=1.0):
 
 def row_of(job, *, times=1.0):
     if job["what"] == "backbone":
-        return {**job, "seconds": 0.09 if job["network"] == GPU.name else 0.01}
+        return {
+            **job,
+            "seconds": {PLAIN.own: 0.05, FASTEST.own: 0.03 if job["network"] == GPU.name else 0.01}[job["own"]],
+        }
     found = {**job, "ours": lap(job["own"], times)}
     pair = next(pair for pair in (PLAIN, SURE, FASTEST) if pair.own == job["own"])
     return found | ({"peer": pair.peer, "theirs": lap(pair.peer), "loaders": 6} if job["what"] == "beside" else {})
@@ -68,9 +71,9 @@ def test_the_fastest_of_ours_is_held_against_the_fastest_of_theirs():
         "gpu_steps_vs_semilearn": 6.0,  # 24 / 4
         "vit_small_peak_gb": 24.0,
         "lite0_steps_per_s": 24.0,
-        "share_outside_backbone_pct": 90.0,
-        "share_outside_backbone_vit_pct": 10.0,  # of a step of 0.1 s the network has 0.09
-        "share_outside_backbone_lite0_pct": 90.0,
+        "share_outside_backbone_pct": 76.0,
+        "share_outside_backbone_vit_pct": 28.0,  # compiled: of 24 steps in a second the network has 0.03 s each
+        "share_outside_backbone_lite0_pct": 76.0,
     }
 
 
