@@ -98,6 +98,7 @@ def _beside(todo: list[Job], run: Callable[[Job], Row], until: float, workers: i
                 if isinstance(error, BrokenProcessPool):  # a worker died, and every other job would say the same
                     return
         except TooLate:
+            processes = list((pool._processes or {}).values())  # which a pool that is shut down no longer knows
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in list((pool._processes or {}).values()):
+            for process in processes:
                 process.kill()

@@ -47,22 +47,35 @@ def endless(job):
     time.sleep(600)
 
 
-@pytest.mark.slow
-def test_the_workers_of_a_killed_call_end_with_it(tmp_path):
-    jobs = [{"number": number, "told": str(tmp_path / str(number))} for number in range(2)]
+def call_of_endless_jobs(folder, minutes):
+    """A call in a process of its own, and its workers, which are at work."""
+    jobs = [{"number": number, "told": str(folder / str(number))} for number in range(2)]
     code = (
         "from benchmarks.few_labels import Rows\nfrom benchmarks.filling import fill\nfrom pathlib import Path\n"
         "from tests.benchmarks.test_filling import endless, told\n"
-        f"fill(Rows(Path({str(tmp_path / 'rows')!r})), {jobs!r}, endless, told, minutes=5, workers=2)"
+        f"fill(Rows(Path({str(folder / 'rows')!r})), {jobs!r}, endless, told, minutes={minutes}, workers=2)"
     )
     call = subprocess.Popen([sys.executable, "-c", code])
     told_by, until = [Path(job["told"]) for job in jobs], time.monotonic() + 60
     while not all(path.exists() and path.read_text() for path in told_by):
         assert time.monotonic() < until
         time.sleep(0.1)  # another process's file gives no event
-    workers = [psutil.Process(int(path.read_text())) for path in told_by]
+    return call, [psutil.Process(int(path.read_text())) for path in told_by]
+
+
+@pytest.mark.slow
+def test_the_workers_of_a_killed_call_end_with_it(tmp_path):
+    call, workers = call_of_endless_jobs(tmp_path, minutes=5)
     call.kill()
     call.wait()
+    _, alive = psutil.wait_procs(workers, timeout=30)
+    assert not alive
+
+
+@pytest.mark.slow
+def test_what_is_not_finished_in_time_is_dropped(tmp_path):
+    call, workers = call_of_endless_jobs(tmp_path, minutes=0.5)
+    assert call.wait(timeout=90) == 0, "the jobs would take ten minutes"
     _, alive = psutil.wait_procs(workers, timeout=30)
     assert not alive
 

@@ -1,7 +1,5 @@
 import math
-from dataclasses import replace
 
-import pytest
 import torch
 
 from seedbed.methods.learn.algorithms.fixmatch import FixMatch
@@ -55,17 +53,6 @@ def test_alignment_holds_back_the_class_that_is_named_too_often():
     torch.testing.assert_close(algorithm.state()["shares"], torch.tensor([0.8, 0.2]))
     # 0.7/0.8 : 0.3/0.2 = 0.37 : 0.63, so the second image is now of class 1; 0.9/0.8 : 0.1/0.2 = 0.69 : 0.31 is not
     assert math.isclose(outcome.metrics["loss_unlabelled"], (-math.log(0.5) - math.log(0.9)) / 2, rel_tol=1e-6)
-
-
-@pytest.mark.parametrize(("labels", "left"), [(0.0, 1.0), (3.0, 1.0), (5.0, 1.0), (10.0, 0.5), (40.0, 0.125)])
-def test_the_more_labels_there_are_the_less_is_held_back(labels, left):
-    algorithm = Steady(replace(TWO, labels_per_class=labels), threshold=0.6, align=1.0, memory=0.0)
-    weak = logits_of([0.9, 0.1], [0.7, 0.3])  # shares 0.8 and 0.2
-    batch = mixed(weak[:1], [0], weak, weak)
-    held_back = [0.7 / 1.6**left, 0.3 / 0.4**left]
-    told, sure = algorithm.told(batch, weak)
-    assert told.tolist() == [0, int(held_back[1] > held_back[0])]
-    assert sure.tolist()[1] == float(max(held_back) / sum(held_back) >= 0.6)
 
 
 def test_supervised_is_the_cross_entropy_of_the_labels():

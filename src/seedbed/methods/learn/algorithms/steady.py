@@ -2,8 +2,7 @@
 
 At a few labels per class the model is wrong often and sure of it for a while, and FixMatch learns its mistakes. Here
 the pseudo-labels come from the running average of the model, which changes slowly and is better than the model at every
-step, and classes that it names more often than others are held back (distribution alignment, as in ReMixMatch). The
-more labels there are, the less it does so: most data have classes of unlike size, and the model comes to know them.
+step, and classes that it names more often than others are held back (distribution alignment, as in ReMixMatch).
 """
 
 from dataclasses import dataclass, field
@@ -24,8 +23,7 @@ class Steady(Keeping):
     task: Task
     threshold: float = 0.9
     weight: float = 1.0
-    align: float = 1.0  # with few labels; 0: take the classes as they come; 1: name all equally often
-    scarce: float = 5.0  # labels a class that are few: with twice as many, `align` counts half
+    align: float = 1.0  # 0: take the classes as they come; 1: name all equally often
     memory: float = 0.9  # of the shares of the classes, from step to step
     shares: Tensor = field(init=False)
     kept: ClassVar[tuple[str, ...]] = ("shares",)
@@ -53,14 +51,8 @@ class Steady(Keeping):
 
     def _targets(self, probabilities: Tensor, batch: Batch) -> Tensor:
         """The averaged model's word, with often-named classes held back."""
-        if not self._aligned or not len(probabilities):
+        if not self.align or not len(probabilities):
             return probabilities
         self.shares.lerp_(batch.group.mean(probabilities.mean(dim=0)), 1 - self.memory)
-        held_back = probabilities / (self.task.classes * self.shares) ** self._aligned
+        held_back = probabilities / (self.task.classes * self.shares) ** self.align
         return held_back / held_back.sum(dim=1, keepdim=True)
-
-    @property
-    def _aligned(self) -> float:
-        """How much of `align` is left with so many labels."""
-        labels = self.task.labels_per_class
-        return self.align * self.scarce / labels if labels > self.scarce else self.align
