@@ -12,7 +12,7 @@ from seedbed.base.errors import InvalidInput
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
-_WORTH_COMPILING = 6000  # steps; chosen when it took 50 s and saved 11 ms a step, which benchmarks.ssl_speed measures
+_WORTH_COMPILING = 10_000  # steps: it takes a minute and saves 4 to 9 ms a step, which benchmarks.ssl_speed measures
 
 
 def choose_device(name: str = "auto") -> torch.device:

@@ -27,7 +27,7 @@ def fidelities(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> Tensor:
 
     Classes come as factors F (rank x dimensions) of their covariances F^T F. That trace is then ||A B^T||_*, the sum of
     the singular values of a small matrix: no covariance is formed, whatever the dimension. A GPU multiplies, and leaves
-    those to the CPU, since many small matrices are little work each; nobody has measured here which does them sooner.
+    those to the CPU: many small matrices are little work each.
     """
     rows, columns = _spans(ours), _spans(theirs)
     together = torch.cat(list(ours)) @ torch.cat(list(theirs)).T
