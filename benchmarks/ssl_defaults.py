@@ -56,6 +56,7 @@ CHANGES: Mapping[str, Mapping[str, Any]] = {  # what matters most first; what is
     **{name: {"algorithm": name} for name in VARIANTS},
     "threshold 0.8": {"options": {"threshold": 0.8}},
     "threshold 0.95": {"options": {"threshold": 0.95}},
+    "always aligned": {"options": {"scarce": 1e6}},
     "half aligned": {"options": {"align": 0.5}},
     "not aligned": {"options": {"align": 0.0}},
     "no label held out": {"held_out": 0.0},

@@ -1,5 +1,7 @@
 import math
+from dataclasses import replace
 
+import pytest
 import torch
 
 from seedbed.methods.learn.algorithms.fixmatch import FixMatch
@@ -53,6 +55,13 @@ def test_alignment_holds_back_the_class_that_is_named_too_often():
     torch.testing.assert_close(algorithm.state()["shares"], torch.tensor([0.8, 0.2]))
     # 0.7/0.8 : 0.3/0.2 = 0.37 : 0.63, so the second image is now of class 1; 0.9/0.8 : 0.1/0.2 = 0.69 : 0.31 is not
     assert math.isclose(outcome.metrics["loss_unlabelled"], (-math.log(0.5) - math.log(0.9)) / 2, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize(("labels", "guesses"), [(0.0, [0, 1]), (9.9, [0, 1]), (10.0, [0, 0])])
+def test_with_enough_labels_no_class_is_held_back(labels, guesses):
+    algorithm = Steady(replace(TWO, labels_per_class=labels), align=1.0, memory=0.0)
+    weak = logits_of([0.9, 0.1], [0.7, 0.3])
+    assert algorithm.told(mixed(weak[:1], [0], weak, weak), weak)[0].tolist() == guesses
 
 
 def test_supervised_is_the_cross_entropy_of_the_labels():

@@ -72,6 +72,11 @@ def test_classes_are_weighed_where_one_has_more_than_twice_the_labels_of_another
     assert make_task(labels, TrainSettings(classes=("a", "b"), balance="weights"), CPU).weights is not None
 
 
+def test_a_task_knows_how_many_labels_a_class_has_as_a_mean():
+    labels = np.repeat([0, 1, -1], [3, 8, 5])
+    assert make_task(labels, TrainSettings(classes=("a", "b")), CPU).labels_per_class == 5.5
+
+
 def test_values_make_a_task_ordered():
     labels = np.array([0, 1, 2, -1])
     task = make_task(labels, TrainSettings(classes=("a", "b", "c"), values=(0, 10, 100), nearness=0.5), CPU)

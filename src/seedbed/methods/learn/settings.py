@@ -258,6 +258,7 @@ _OPTIONS: Mapping[str, tuple[float, float, str]] = {
     "memory": (0.0, 1.0, "between 0 and 1"),
     "align": (0.0, 1.0, "between 0 and 1"),
     "ramp": (0.0, 1.0, "between 0 and 1"),
+    "scarce": (0.0, math.inf, "0 or more, and finite"),
     "weight": (0.0, math.inf, "0 or more, and finite"),
     "fairness": (0.0, math.inf, "0 or more, and finite"),
     "temperature": (0.0, math.inf, "above 0, and finite"),

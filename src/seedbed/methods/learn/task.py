@@ -22,7 +22,8 @@ class Task:
     `images` is how many images there are: their numbers in a batch's key lie below it. `weights` are the classes'
     weights in the loss of given labels (none: all alike). `borders` are there for ordered classes: what it costs to put
     an image on the wrong side of each border between neighbouring classes, beside not naming its class.
-    State that an algorithm keeps lives on `device`. `held_out` of the images are never in a batch.
+    State that an algorithm keeps lives on `device`. `held_out` of the images are never in a batch. `labels_per_class`
+    is how many labels a class has, as a mean; 0: not known.
     """
 
     classes: int
@@ -31,6 +32,7 @@ class Task:
     weights: Tensor | None = None
     borders: Tensor | None = None
     held_out: int = 0
+    labels_per_class: float = 0.0
 
     def loss_each(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss of every image for a class number each."""
@@ -81,4 +83,5 @@ def make_task(labels: NDArray[np.integer], settings: TrainSettings, device: torc
     uneven = settings.balance == "auto" and counts.max() > _UNEVEN * counts.min()
     weights = balancing_weights(counts.tolist()).to(device) if uneven or settings.balance == "weights" else None
     borders = borders_of(settings.values, settings.nearness).to(device) if settings.values else None
-    return Task(len(settings.classes), len(labels), device, weights, borders, held_out)
+    each = float(counts.mean())
+    return Task(len(settings.classes), len(labels), device, weights, borders, held_out, labels_per_class=each)

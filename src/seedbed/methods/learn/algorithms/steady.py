@@ -2,7 +2,8 @@
 
 At a few labels per class the model is wrong often and sure of it for a while, and FixMatch learns its mistakes. Here
 the pseudo-labels come from the running average of the model, which changes slowly and is better than the model at every
-step, and classes that it names more often than others are held back (distribution alignment, as in ReMixMatch).
+step. Where labels are scarce, classes that it names more often than others are held back (distribution alignment, as in
+ReMixMatch); with more of them it knows better than that how often each class occurs.
 """
 
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ class Steady(Keeping):
     task: Task
     threshold: float = 0.9
     weight: float = 1.0
-    align: float = 1.0  # 0: take the classes as they come; 1: name all equally often
+    align: float = 1.0  # where labels are scarce; 0: take the classes as they come; 1: name all equally often
+    scarce: float = 10.0  # labels a class, as a mean, under which they are
     memory: float = 0.9  # of the shares of the classes, from step to step
     shares: Tensor = field(init=False)
     kept: ClassVar[tuple[str, ...]] = ("shares",)
@@ -51,7 +53,7 @@ class Steady(Keeping):
 
     def _targets(self, probabilities: Tensor, batch: Batch) -> Tensor:
         """The averaged model's word, with often-named classes held back."""
-        if not self.align or not len(probabilities):
+        if not self.align or self.task.labels_per_class >= self.scarce or not len(probabilities):
             return probabilities
         self.shares.lerp_(batch.group.mean(probabilities.mean(dim=0)), 1 - self.memory)
         held_back = probabilities / (self.task.classes * self.shares) ** self.align
