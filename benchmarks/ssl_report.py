@@ -277,8 +277,8 @@ def losses(rows: Rows, sets: Sequence[str]) -> str:
     sure = f"At 5 and 40 labels it loses beyond the paired 95 % interval: {', '.join(lost) or 'nowhere'}."
     behind = ", ".join(_behind(other, gain, where) for other, gain, where in once if gain < 0)
     share = f"{len(once)} of {len(found)} comparisons"
-    unsure = f"{share} are of one seed, which has no interval; behind in those: {behind}."
-    return f"{sure if len(once) < len(found) else ''} {unsure if behind else ''}".strip()
+    unsure = f"{share} are of one seed, which has no interval; behind in those: {behind or 'nowhere'}."
+    return f"{sure if len(once) < len(found) else ''} {unsure if once else ''}".strip()
 
 
 def _behind(other: str, gain: float, where: str) -> str:

@@ -15,6 +15,7 @@ is missing, and every report is of all that there is. A comparison is one row: b
 """
 
 import argparse
+import gc
 import os
 import sys
 import tempfile
@@ -38,6 +39,7 @@ TITLE = "training steps per second beside semilearn"
 _ALGORITHMS = ("fixmatch", "freematch")
 _CLASSES = 10
 _CPU = "cpu"
+_NETWORKS = ("vit", "lite0")
 _EAGER_LITE0 = 24.0  # steps/s of a plain eager bf16 loop on the same GPU: what we want three times of
 
 
@@ -187,7 +189,7 @@ def scale_of(*, quick: bool) -> Scale:
 
 
 def jobs_of(scale: Scale, at: str) -> Iterator[dict[str, Any]]:
-    """What is to be measured, what is sooner known first; `at` is the commit that is measured."""
+    """What is to be measured, what is known soonest first; `at` is the commit that is measured."""
     common = {"device": scale.device, "commit": at}
     if scale.lite0:
         for pair in scale.pairs:
@@ -241,7 +243,10 @@ class Bench:
         self._close("semilearn")
         self._close("seedbed")
         images = case.size, case.labelled, case.unlabelled
-        return {"seconds": seconds_in_backbone(case.start, case.weights, *images, compile="compiled" in job["own"])}
+        seconds = seconds_in_backbone(case.start, case.weights, *images, compile="compiled" in job["own"])
+        gc.collect()
+        torch.cuda.empty_cache()  # the programs that come next are not to miss it
+        return {"seconds": seconds}
 
     def _compared(self, sides: Mapping[str, tuple[Player, dict[str, Any]]], case: Case) -> dict[str, Lap]:
         """A program that fell over is not asked again: the next job has a new one."""
@@ -341,16 +346,16 @@ def _on_a_cpu(beside: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _shares(rows: Sequence[Mapping[str, Any]], scale: Scale) -> dict[str, float]:
-    """The part of a step that is not the network's, of each network in the way in which its steps are quickest."""
+    """The part of a step that is not the network's, in the quickest way in which both were measured; last of both."""
     shares = {}
-    for name, case in (("vit", scale.vit), ("lite0", scale.lite0)):
+    for name, case in zip(_NETWORKS, (scale.vit, scale.lite0), strict=True):
         own = [row for row in rows if case and row["network"] == case.name]
         inside = {row["own"]: row["seconds"] for row in own if row["what"] == "backbone"}
         steps = [(row["ours"]["steps_per_s"], row["own"]) for row in own if "ours" in row and row["own"] in inside]
         if steps:
             most, way = max(steps)
             shares[f"share_outside_backbone_{name}_pct"] = 100 * (1 - most * inside[way])
-    return {"share_outside_backbone_pct": max(shares.values()), **shares} if shares else {}
+    return shares | ({"share_outside_backbone_pct": max(shares.values())} if len(shares) == len(_NETWORKS) else {})
 
 
 def report_of(rows: Sequence[Mapping[str, Any]], scale: Scale) -> harness.Report:

@@ -5,8 +5,8 @@
 #   scripts/gpu-tables.sh ROWS distances=200 depthwise=60 semilearn=300
 #   CHANGES="larger zoom,not aligned" scripts/gpu-tables.sh ROWS defaults=400
 #
-# A table begins no further run when its seconds are over. The two without rows, distances and depthwise, are one run
-# each: it is stopped then, and leaves nothing.
+# A table begins no further run when its seconds are over; of several beside each other it drops those under way. The
+# two without rows, distances and depthwise, are one run each: it is stopped then, and leaves nothing.
 #
 # Runs from the clone with the machine's own Python and torch; `make carry` gathers what else it needs in .carry. ROWS
 # has every row as soon as it is measured, those of earlier calls among them, so that what was measured is not lost with

@@ -74,8 +74,11 @@ def test_the_workers_of_a_killed_call_end_with_it(tmp_path):
 
 @pytest.mark.slow
 def test_what_is_not_finished_in_time_is_dropped(tmp_path):
-    call, workers = call_of_endless_jobs(tmp_path, minutes=0.5)
-    assert call.wait(timeout=90) == 0, "the jobs would take ten minutes"
+    call, workers = call_of_endless_jobs(tmp_path, minutes=1)
+    try:
+        assert call.wait(timeout=120) == 0, "the jobs would take ten minutes"
+    finally:
+        call.kill()  # and its workers end with it
     _, alive = psutil.wait_procs(workers, timeout=30)
     assert not alive
 

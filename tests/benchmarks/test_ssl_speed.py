@@ -125,6 +125,9 @@ def test_the_note_says_which_of_ours_is_compared_on_a_cpu():
 def test_a_figure_whose_rows_are_not_all_there_is_not_claimed():
     begun = [row for row in rows_of(ON_GPU) if row["what"] == "beside"][:3]
     assert figures(begun, ON_GPU) == {} and len(table(begun)) == 6
+    one = [row for row in rows_of(ON_GPU) if row["network"] == GPU.name]
+    assert "share_outside_backbone_vit_pct" in figures(one, ON_GPU)
+    assert "share_outside_backbone_pct" not in figures(one, ON_GPU), "one network is not the most of two"
 
 
 def test_of_rows_of_several_commits_the_last_counts():

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from seedbed.methods.learn.depthwise import operator
+from seedbed.methods.learn.depthwise import operator, reads
 from seedbed.methods.learn.folding import fold_norms
 
 # images, channels, height, width, side, stride, padded as TensorFlow does
@@ -25,6 +25,11 @@ CASES = (
     (1, 33, 6, 4, 3, 2, True),  # more channels than a tile has
     (1, 5, 7, 4, 5, 2, True),  # one zero more on both sides of the columns than on those of the rows
     (1, 5, 6, 7, 3, 2, False),
+)
+SHARED_CASES = (
+    (9, 5, 3, 4, 3, 1, False),
+    (9, 5, 3, 4, 5, 1, True),
+    (9, 5, 4, 8, 3, 2, True),
 )
 MORE_CASES = (
     (2, 33, 3, 17, 3, 1, True),  # more columns and channels than a tile has
@@ -197,7 +202,17 @@ def answer_and_gradients(network: nn.Module, images: Tensor) -> list[Tensor]:
     return [answer.detach(), *torch.autograd.grad(answer.square().mean(), list(network.parameters()))]
 
 
+def shared() -> dict[str, list[float]]:
+    """As `differences` does, where one program has several strips to add up."""
+    programs, reads._PROGRAMS = reads._PROGRAMS, 1
+    try:
+        return {str(case): differences(case) for case in SHARED_CASES}
+    finally:
+        reads._PROGRAMS = programs
+
+
 QUICK = {
+    "shared": shared,
     "usable": lambda: operator.usable(torch.device("cpu")),
     "differences": lambda: {str(case): differences(case) for case in CASES},
     "halves": lambda: [halves(torch.bfloat16), halves(torch.float16)],

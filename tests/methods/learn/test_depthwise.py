@@ -13,7 +13,7 @@ import torch
 
 from seedbed.methods.learn.depthwise import operator
 from seedbed.methods.learn.depthwise.operator import suits, usable
-from tests.methods.learn.depthwise_facts import CASES, MORE_CASES, by_torch
+from tests.methods.learn.depthwise_facts import CASES, MORE_CASES, SHARED_CASES, by_torch
 
 CPU = torch.device("cpu")
 REASON = "torch comes without Triton here, in which these kernels are written"
@@ -45,6 +45,11 @@ def more_facts(tmp_path_factory: pytest.TempPathFactory) -> Facts:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_results_and_all_gradients_are_those_of_torch_in_double_precision(facts, case):
     assert max(facts["differences"][str(case)]) < 1e-5
+
+
+@pytest.mark.parametrize("case", SHARED_CASES, ids=str)
+def test_a_program_adds_up_all_strips_that_are_its_own(facts, case):
+    assert max(facts["shared"][str(case)]) < 1e-5
 
 
 @pytest.mark.slow

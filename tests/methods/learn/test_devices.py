@@ -8,7 +8,7 @@ from torch._dynamo.utils import counters
 
 from seedbed.assets.zoo.builder import build_backbone
 from seedbed.base.errors import InvalidInput
-from seedbed.methods.learn.devices import choose_device, compiled, memory_used
+from seedbed.methods.learn.devices import choose_device, compiled, go_on_uncompiled, memory_used
 
 
 def test_the_most_memory_that_was_held_is_told_in_gib() -> None:
@@ -35,12 +35,24 @@ def test_devices_that_are_not_there_are_refused_in_a_sentence(monkeypatch: pytes
         choose_device("cuda:1")
 
 
+def test_what_cannot_be_compiled_runs_as_it_is_where_nobody_asked_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(graph: object, inputs: object) -> None:
+        raise RuntimeError("This machine compiles nothing.")
+
+    monkeypatch.setattr(torch._dynamo.config, "suppress_errors", False)
+    double = torch.compile(lambda images: 2 * images, backend=refuse)
+    with pytest.raises(Exception, match="compiles nothing"):
+        double(torch.ones(2))
+    go_on_uncompiled()
+    assert double(torch.ones(2)).tolist() == [2, 2]
+
+
 @pytest.mark.slow
 def test_a_network_is_compiled_once_for_any_number_of_classes() -> None:
-    images = torch.randn(2, 3, 64, 64)
+    images, before = torch.randn(2, 3, 64, 64), counters["stats"]["unique_graphs"]
     made = []
     for classes in (3, 5):
         network = build_backbone("test_vit3", classes, weights="none", seed=classes, size=64).network.eval()
         torch.testing.assert_close(compiled(network)(images), network(images), rtol=1e-4, atol=1e-5)
-        made.append(counters["stats"]["unique_graphs"])
+        made.append(counters["stats"]["unique_graphs"] - before)
     assert made[0] == made[1] > 0

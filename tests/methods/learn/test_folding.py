@@ -21,9 +21,44 @@ def network() -> nn.Module:
     return made
 
 
-@pytest.mark.parametrize("products", [False, True], ids=["as on a CPU", "with products as on a GPU"])
-def test_every_norm_works_inside_its_convolution_and_answers_and_gradients_stay(network, products, monkeypatch):
-    monkeypatch.setattr(folding, "_products_pay", lambda device: products)
+@pytest.fixture
+def products(monkeypatch) -> list[torch.Tensor]:
+    """Products of matrices are taken as on a GPU in half precision; what is added to each, as it is computed."""
+    seen: list[torch.Tensor] = []
+    linear = folding.functional.linear
+
+    def watched(pixels, weight, bias):
+        if not isinstance(bias, nn.Parameter):  # which a head's is
+            seen.append(bias)
+        return linear(pixels, weight, bias)
+
+    monkeypatch.setattr(folding.functional, "linear", watched)
+    monkeypatch.setattr(folding, "_products_pay", lambda device: True)
+    monkeypatch.setattr(folding, "_in_half", lambda images: True)
+    return seen
+
+
+def singles(network: nn.Module) -> int:
+    """The convolutions that look at every pixel by itself."""
+    return sum(isinstance(module, nn.Conv2d) and module.kernel_size == (1, 1) for module in network.modules())
+
+
+def test_every_norm_works_inside_its_convolution_and_answers_and_gradients_stay(network):
+    check_folding(network)
+
+
+def test_so_it_is_where_single_pixels_are_products_of_matrices(network, products):
+    check_folding(network)
+    assert len(products) == singles(network) > 10
+
+
+def test_in_full_precision_there_are_no_products(network, products, monkeypatch):
+    monkeypatch.setattr(folding, "_in_half", lambda images: False)
+    check_folding(network)
+    assert not products
+
+
+def check_folding(network: nn.Module) -> None:
     folded, images = copy.deepcopy(network), torch.randn(4, 3, 40, 40)
     assert fold_norms(folded, 40) == sum(isinstance(module, nn.BatchNorm2d) for module in network.modules())
     answers = [made(images) for made in (network, folded)]
@@ -83,15 +118,23 @@ def test_norms_that_still_learn_are_not_baked(network):
     assert bake_norms(network.train(), 40) == 0
 
 
-def test_products_are_those_of_single_pixels_whose_activation_keeps_what_it_was_given(monkeypatch):
-    monkeypatch.setattr(folding, "_products_pay", lambda device: True)
+def test_activations_behind_products_keep_what_they_were_given(products):
     network = timm.create_model("mobilenetv3_small_050", num_classes=3).eval()
     acts = [module.act for module in network.modules() if isinstance(module, BatchNormAct2d)]
     before = [getattr(act, "inplace", None) for act in acts]
+    in_place: list[bool] = []
+    for act in acts:
+        act.register_forward_pre_hook(lambda module, given: in_place.append(getattr(module, "inplace", False)))
     images = torch.randn(2, 3, 32, 32)
+    pairs = folding._pairs(network, 32)
+    behind = [
+        norm.act for conv, norm in pairs if folding._is_product(conv, norm) and getattr(norm.act, "inplace", False)
+    ]
+    in_place.clear()
     said = network(images)
-    products = [conv for conv, norm in folding._pairs(network, 32) if folding._is_product(conv, norm)]
-    assert products and all(conv.kernel_size == (1, 1) and conv.groups == 1 for conv in products)
+    usual = in_place.count(True)
     fold_norms(network, 32)
+    in_place.clear()
     torch.testing.assert_close(network(images), said, rtol=1e-4, atol=1e-5)
+    assert in_place.count(True) == usual - len(behind) and len(behind) > 5
     assert [getattr(act, "inplace", None) for act in acts] == before

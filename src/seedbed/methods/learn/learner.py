@@ -13,7 +13,7 @@ from seedbed.assets.zoo.builder import Backbone
 from seedbed.methods.learn.algorithm import Algorithm, Batch, Forward
 from seedbed.methods.learn.asking import ask
 from seedbed.methods.learn.average import Average
-from seedbed.methods.learn.devices import compiled, compiles, half_precision, records
+from seedbed.methods.learn.devices import compiled, compiles, go_on_uncompiled, half_precision, records
 from seedbed.methods.learn.draws import Key, on_device
 from seedbed.methods.learn.feed import Rows
 from seedbed.methods.learn.folding import fold_norms
@@ -66,6 +66,8 @@ class Learner:
         self._teacher: Forward = self.average.network
         self._seen: Seen = seen
         if compiles(settings.compile, steps, group.ranks, device):
+            if settings.compile == "auto":  # nobody asked for it
+                go_on_uncompiled()
             self._trained, self._teacher = compiled(self._trained), compiled(self._teacher)
             if device.type == "cuda":
                 self._seen, self._seed = compiled_seen(), on_device(seed, device)

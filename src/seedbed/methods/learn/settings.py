@@ -65,7 +65,7 @@ class TrainSettings:
     report_every: int = 5
     checkpoint_every: int = 30
     precision: Literal["auto", "bf16", "fp32"] = "auto"  # auto: bf16 where the device computes faster with it
-    compile: Literal["auto", "never", "always"] = "auto"  # auto: on a GPU, for 10,000 steps or more
+    compile: Literal["auto", "never", "always"] = "auto"  # auto: on a GPU, by one rank, for 15,000 steps or more
     record: Literal["auto", "never", "always"] = "auto"  # steps on a GPU, to start each as one; auto: by one rank
     device: str = "auto"
 
