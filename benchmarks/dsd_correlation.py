@@ -21,6 +21,7 @@ rankings of a service learn from it.
 """
 
 import argparse
+import operator
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -309,6 +310,32 @@ def epochs_table(found: Found, matching: Matching = MAIN) -> list[dict[str, Any]
     return lines
 
 
+def in_all(pairs: Sequence[Pair]) -> str:
+    """Of how many pairs the start is worth something, and which of them are the extremes."""
+    if not pairs:
+        return ""
+    sooner, later = (sum(way(pair.ratio, 1.0) for pair in pairs) for way in (operator.lt, operator.gt))
+    best, worst = (choose(pairs, key=lambda pair: pair.ratio) for choose in (min, max))
+    told = "most starts from another set's weights do not help" if 2 * sooner < len(pairs) else "most starts help"
+    return (
+        f"Of {len(pairs)} pairs of sets {sooner} take fewer epochs than from ImageNet's weights, and {later} more: "
+        f"{told}. {best.target} from {best.source} takes {best.ratio:.2f} times as many, "
+        f"{worst.target} from {worst.source} {worst.ratio:.1f} times. "
+    )
+
+
+def source_table(found: Found) -> list[dict[str, Any]]:
+    """Figure 4 for all sources: the correlation over targets of what foretells the epoch ratio with it, by source."""
+    shown = []
+    for matching in (*MATCHINGS[1:2], MAIN):
+        pairs = [pair for pair in found.pairs(matching, LITE0) if pair.source != SCRATCH]
+        told = {**found.foretellers(), "predictor, set left out": _expected(pairs, pairs, found)} if pairs else {}
+        for name, near in told.items():
+            each = {source: f"{r:.2f}" for source, r in by_source(pairs, near).items()}
+            shown.append({"same accuracy": matching, "foretold by": name, **each})
+    return shown
+
+
 def _cell(pair: Pair | None) -> str:
     return f"{np.mean(pair.epochs):.1f} ({pair.gain_points:+.1f})" if pair else ""
 
@@ -387,8 +414,18 @@ def measure(*, quick: bool, minutes: float, workers: int) -> harness.Report:
     if kept and not quick and found.runs:
         note += draw(found)
         keep_starts(known_starts(found), machines_of(found.runs))
-        second = harness.Report({}, epochs_table(found), "real", wants_real=True, part="epochs", note=_EPOCHS_NOTE)
-        harness.keep("dsd_correlation", "Epochs by target and start", second)
+        pairs = [pair for pair in found.pairs(MAIN, LITE0) if pair.source != SCRATCH]
+        until = (
+            f" Trainings end after {found.scale.epochs} epochs, or {found.scale.patience} without a better one, which "
+            "is more than the paper's patience of 5 looks at."
+        )
+        for part, title, table, words in (
+            ("epochs", "Epochs by target and start", epochs_table(found), in_all(pairs) + _EPOCHS_NOTE + until),
+            ("sources", "The correlation over targets, by source", source_table(found), _SOURCES_NOTE),
+        ):
+            harness.keep(
+                "dsd_correlation", title, harness.Report({}, table, "real", wants_real=True, part=part, note=words)
+            )
     return harness.Report(
         figures=shown,
         rows=lines(found),
@@ -406,6 +443,9 @@ def known_starts(found: Found) -> list[Outcome]:
 
 
 _EPOCHS_NOTE = "Epochs to the same accuracy, mean over folds; in brackets points of accuracy above ImageNet's peak."
+_SOURCES_NOTE = (
+    "Pearson's r of each source over its targets, with EfficientNet-Lite0; the paper's figure 4 has one source."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -5,7 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.dsd_architecture import Judged, agreement, best_found, comparable, single_runs
-from benchmarks.dsd_correlation import MAIN, Found, figures, foretold, lines, nearest, pearson, played
+from benchmarks.dsd_correlation import (
+    MAIN,
+    Found,
+    figures,
+    foretold,
+    in_all,
+    lines,
+    nearest,
+    pearson,
+    played,
+    source_table,
+)
 from benchmarks.measured_starts import Pair
 from benchmarks.mtaas import (
     BEST,
@@ -48,6 +59,17 @@ def found():
             facts = {"architecture": LITE0, "target": target, "start": start, "fold": 0, "size": 96, "curve": curve}
             runs.append({**facts, "scores": {}, "images": 100, "judges": 1000})
     return Found(runs, {"modified": distances, "plain": distances, "embedded": {}}, "base", SCALE)
+
+
+def test_where_other_weights_help_is_said_in_words_and_every_source_has_its_own_correlation(found):
+    pairs = [pair for pair in found.pairs(MAIN, LITE0) if pair.source != SCRATCH]
+    told = in_all(pairs)
+    assert told.startswith(
+        "Of 12 pairs of sets 4 take fewer epochs than from ImageNet's weights, and 8 more: most starts"
+    )
+    assert "do not help" in told and in_all([]) == ""
+    shown = {(line["same accuracy"], line["foretold by"]): line for line in source_table(found)}
+    assert shown[MAIN, "DSD"]["a"] == "1.00" and set(SETS) <= set(shown[MAIN, "predictor, set left out"])
 
 
 def test_regret_is_against_the_best_start_and_imagenet_is_one_of_them():

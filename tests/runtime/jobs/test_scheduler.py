@@ -4,16 +4,20 @@ import json
 import os
 import signal
 import time
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import pytest
 
+from seedbed.base.clock import Instant
 from seedbed.base.errors import Conflict
 from seedbed.base.resources import Resources
 from seedbed.runtime.executors.local import LocalExecutor
-from seedbed.runtime.executors.protocol import AttemptSpec
+from seedbed.runtime.executors.protocol import AttemptSpec, Node
 from seedbed.runtime.jobs.collector import OutOfPlace
 from seedbed.runtime.jobs.lease import LeaseLost
+from seedbed.runtime.jobs.policy import Decision, Running, Waiting
+from seedbed.runtime.jobs.room import walk
 from seedbed.runtime.jobs.spec import JobClass
 from seedbed.runtime.jobs.states import State
 from tests.runtime.jobs.conftest import Service
@@ -402,6 +406,29 @@ def test_two_jobs_at_once_never_share_more_than_there_is(service: Service) -> No
 
     service.until(all_done)
     assert most == 2
+
+
+@dataclass(frozen=True)
+class ShortestFirst:
+    """One job at a time, the one that is said to take least."""
+
+    preemption_limit: int = 0
+
+    def decide(
+        self, now: Instant, queue: Sequence[Waiting], running: Sequence[Running], nodes: Sequence[Node]
+    ) -> Decision:
+        if running:
+            return Decision(reasons={job.id: "One at a time" for job in queue})
+        return walk(sorted(queue, key=lambda job: job.estimates["seconds"])[:1], running, nodes)
+
+
+def test_a_policy_reads_the_estimates_of_the_jobs_that_wait(service: Service) -> None:
+    service.scheduler.policy = ShortestFirst()
+    long, short, middle = (service.submit(estimates={"seconds": seconds}) for seconds in (30.0, 1.0, 8.5))
+    for job in (long, short, middle):
+        service.finish(job)
+    ended = {job.id: service.queue.get(job.id).ended for job in (long, short, middle)}
+    assert sorted(ended, key=lambda job: ended[job]) == [short.id, middle.id, long.id]
 
 
 def test_what_a_worker_writes_wrongly_is_passed_over(service: Service) -> None:
