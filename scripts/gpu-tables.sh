@@ -9,9 +9,9 @@
 # two without rows, distances and depthwise, are one run each: it is stopped then, and leaves nothing.
 #
 # Runs from the clone with the machine's own Python and torch; `make carry` gathers what else it needs in .carry. ROWS
-# has every row as soon as it is measured, those of earlier calls among them, so that what was measured is not lost with
-# the machine. SEEDBED_BENCH_DATA names the real data, SEEDBED_BENCH_COMMIT the commit where the clone has no git,
-# CHANGES which changes of benchmarks.ssl_defaults are tried: all of them would take hours.
+# has every row of these tables as soon as it is measured, those of earlier calls among them, so that what was measured
+# is not lost with the machine. SEEDBED_BENCH_DATA names the real data, SEEDBED_BENCH_COMMIT the commit where the clone
+# has no git, CHANGES which changes of benchmarks.ssl_defaults are tried: all of them would take hours.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -ge 2 ] || { sed -n '2,6p' "$0"; exit 2; }
@@ -22,10 +22,23 @@ if [[ " $*" == *" defaults"* && -z ${CHANGES:-} ]]; then
   exit 2
 fi
 mkdir -p "$rows" .carry/rows
-for table in benchmarks/rows/*.jsonl .carry/rows/*.jsonl; do # the second: what earlier calls on this machine added
-  [ -f "$table" ] || continue
-  touch "$rows/$(basename "$table")"
-  grep -vxFf "$rows/$(basename "$table")" "$table" >> "$rows/$(basename "$table")" || true
+
+rows_of() { # TABLE: the file of its rows, if it keeps any
+  case $1 in
+    accuracy | others | semilearn) echo ssl_accuracy.jsonl ;;
+    defaults | backbones | speed) echo "ssl_$1.jsonl" ;;
+    transfers) echo transfers.jsonl ;;
+    scaling) echo scaling_gpu.jsonl ;;
+  esac
+}
+
+for asked in "$@"; do
+  kept=$(rows_of "${asked%%=*}")
+  for from in benchmarks/rows .carry/rows; do # the second: what earlier calls on this machine added
+    [ -n "$kept" ] && [ -f "$from/$kept" ] || continue
+    touch "$rows/$kept"
+    grep -vxFf "$rows/$kept" "$from/$kept" >> "$rows/$kept" || true
+  done
 done
 export SEEDBED_BENCH_ROWS=$rows PYTHONUNBUFFERED=1 PYTHONPATH=$PWD:$PWD/src:$PWD/.carry
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 # with threads for every core in every process, they mostly wait
@@ -51,11 +64,11 @@ within() { # MINUTES COMMAND
 fill() { # TABLE MINUTES
   case $1 in
     transfers) share_gpu; python3 -m benchmarks.transfers --workers 6 --minutes "$2" ;;
-    accuracy) share_gpu; python3 -m benchmarks.ssl_accuracy --workers 3 --compiled --minutes "$2" \
+    accuracy) share_gpu; python3 -m benchmarks.ssl_accuracy --workers 4 --compiled --minutes "$2" \
       --methods "steady,supervised,probe,all labels" ;;
-    others) share_gpu; python3 -m benchmarks.ssl_accuracy --workers 3 --compiled --minutes "$2" \
+    others) share_gpu; python3 -m benchmarks.ssl_accuracy --workers 4 --compiled --minutes "$2" \
       --methods freematch,fixmatch,adamatch,flexmatch,softmatch,mixmatch ;;
-    defaults) share_gpu; python3 -m benchmarks.ssl_defaults --workers 3 --compiled --minutes "$2" \
+    defaults) share_gpu; python3 -m benchmarks.ssl_defaults --workers 4 --compiled --minutes "$2" \
       --changes "as it is,$CHANGES" ;;
     distances) keep_gpu; within "$2" env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS \
       python3 -m benchmarks.otdd_gpu --json "$rows/otdd_gpu.json" ;;
@@ -75,7 +88,8 @@ for asked in "$@"; do
     124) echo "$table was stopped: its $seconds s are over." ;;
     *) echo "$table failed: $(tail -n 1 "$rows/$table.log")" ;;
   esac
-  cp "$rows"/*.jsonl .carry/rows/
+  kept=$(rows_of "$table")
+  [ -z "$kept" ] || [ ! -f "$rows/$kept" ] || cp "$rows/$kept" .carry/rows/
   cp benchmarks/RESULTS.md "$rows"/
   echo "$table took $((SECONDS - began)) s; $(grep -c ' of \|, fold ' "$rows/$table.log" || true) lines of progress"
 done
