@@ -126,7 +126,7 @@ def _products_pay(device: torch.device) -> bool:
 
 
 def _product(conv: nn.Conv2d, norm: _Norm, folded: _Forward, after: _Forward) -> _Forward:
-    """The product in half precision; in full, `folded` and `after`: there a GPU is quicker at convolutions."""
+    """The product in half precision; in full, `folded` and `after`, as torch lets convolutions alone use TF32."""
     act: Any = copy.copy(getattr(norm, "act", None)) or _unchanged
     if getattr(act, "inplace", False):
         act.inplace = False  # most would copy what they were given first, for their gradients

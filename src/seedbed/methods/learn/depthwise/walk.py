@@ -78,11 +78,11 @@ def _in_row(columns, row, height):
 
 
 @triton.jit
-def _met(values, results, first, row, columns, height, width, channels, SIDE, BACKWARDS):
+def _met(values, results, above, row, columns, height, width, channels, SIDE, BACKWARDS):
     """A row of a strip as each column of weights meets it; BACKWARDS gradients, as far as ReLU6 lets them through."""
     found = ()
     for j in tl.static_range(SIDE):
-        where, mask = first + (row * width + (j - SIDE // 2)) * channels, _in_row(columns[j], row, height)
+        where, mask = above + (row * width + (j - SIDE // 2)) * channels, _in_row(columns[j], row, height)
         value = let_through(values, results, where, mask) if BACKWARDS else seen(values, where, mask)
         found = found + (value.to(values.dtype.element_ty),)
     return found
